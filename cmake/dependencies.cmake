@@ -1,0 +1,28 @@
+# Every outside library, in one place. Modules link these names and nothing else.
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(PNG REQUIRED)
+find_package(LibLZMA REQUIRED)
+
+# ONNX Runtime: headers only; the library itself is loaded at run time.
+add_library(onnxruntime_headers INTERFACE)
+file(GLOB ort_include_dirs "${AFLGUARD_CACHE_DIR}/onnxruntime-headers-*/usr/include/onnxruntime"
+     "/usr/include/onnxruntime")
+list(GET ort_include_dirs 0 ort_include_dir)
+target_include_directories(onnxruntime_headers SYSTEM INTERFACE "${ort_include_dir}")
+
+# ONNX (protobuf): only models/ may link it.
+find_package(Protobuf REQUIRED)
+find_library(ONNX_LIBRARY onnx REQUIRED)
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+add_library(onnx_protobuf INTERFACE)
+target_link_libraries(onnx_protobuf INTERFACE "${ONNX_LIBRARY}" "${ONNX_PROTO_LIBRARY}" protobuf::libprotobuf)
+target_compile_definitions(onnx_protobuf INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
+
+if(AFLGUARD_TESTS)
+  file(GLOB unity_dirs "${AFLGUARD_CACHE_DIR}/unity-*/usr/share/cmock/vendor/unity/src"
+       "/usr/share/cmock/vendor/unity/src")
+  list(GET unity_dirs 0 UNITY_SOURCE_DIR)
+endif()

@@ -1,0 +1,19 @@
+# How this project makes its targets.
+add_library(aflguard_flags INTERFACE)
+target_include_directories(aflguard_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(aflguard_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                       # GCC 12 and 13 warn falsely on std::string operator+ (GCC bug 105651).
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+                       $<$<BOOL:${AFLGUARD_WARNINGS_AS_ERRORS}>:-Werror>)
+if(AFLGUARD_SANITIZE)
+  target_compile_options(aflguard_flags INTERFACE -fsanitize=${AFLGUARD_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(aflguard_flags INTERFACE -fsanitize=${AFLGUARD_SANITIZE})
+endif()
+
+# aflguard_module(NAME SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per module folder.
+function(aflguard_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
+endfunction()

@@ -1,0 +1,176 @@
+#include "core/learning/model_description.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/base/sha256.h"
+
+namespace aflguard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kManifestVersion = 1;
+constexpr std::size_t kMaxParameters = 100'000;
+constexpr std::size_t kMaxRank = 16;
+constexpr std::size_t kMaxElements = std::size_t{1} << 32;
+
+constexpr std::pair<Initializer, const char*> kInitializerNames[] = {
+    {Initializer::kStored, "stored"},
+    {Initializer::kZero, "zero"},
+    {Initializer::kOne, "one"},
+    {Initializer::kUniform, "uniform"},
+};
+
+Result<std::vector<std::size_t>> parse_shape(const Json& json, const std::string& what) {
+  if (!json.is_array() || json.size() > kMaxRank) return corrupt("manifest: " + what + " is not a shape");
+  std::vector<std::size_t> shape;
+  std::size_t count = 1;
+  for (const Json& item : json) {
+    if (!item.is_number_unsigned())
+      return corrupt("manifest: " + what + " has a dimension that is no number");
+    const auto extent = item.get<std::size_t>();
+    if (extent == 0 || extent > kMaxElements / count) {
+      return corrupt("manifest: " + what + " has the impossible dimension " + std::to_string(extent));
+    }
+    count *= extent;
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+Result<Parameter> parse_parameter(const Json& json, std::size_t expected_offset) {
+  Parameter parameter;
+  parameter.name = json.at("name").get<std::string>();
+  TRY(parameter.shape, parse_shape(json.at("shape"), "the shape of '" + parameter.name + "'"));
+  parameter.offset = json.at("offset").get<std::size_t>();
+  if (parameter.offset != expected_offset) {
+    return corrupt("manifest: '" + parameter.name + "' starts at " + std::to_string(parameter.offset) +
+                   ", expected " + std::to_string(expected_offset));
+  }
+  const auto kind = json.at("initializer").get<std::string>();
+  for (const auto& [initializer, name] : kInitializerNames) {
+    if (kind == name) {
+      parameter.initializer = initializer;
+      parameter.bound = json.value("bound", 0.0);
+      return parameter;
+    }
+  }
+  return corrupt("manifest: '" + parameter.name + "' has the unknown initializer '" + kind + "'");
+}
+
+Result<ModelDescription> parse_checked(const Json& json) {
+  if (json.value("format", "") != "aflguard-model") return corrupt("manifest: this is not a model package");
+  if (const int version = json.at("version").get<int>(); version != kManifestVersion) {
+    return unsupported("manifest: version " + std::to_string(version) + ", this program reads version " +
+                       std::to_string(kManifestVersion) + "; build the package again");
+  }
+  ModelDescription model;
+  model.name = json.at("name").get<std::string>();
+  TRY(model.input_shape, parse_shape(json.at("input_shape"), "input_shape"));
+  TRY(model.output_shape, parse_shape(json.at("output_shape"), "output_shape"));
+  TRY(model.loss, parse_loss(json.at("loss").get<std::string>()));
+  model.opset = json.at("opset").get<int>();
+  const Json& parameters = json.at("parameters");
+  if (!parameters.is_array() || parameters.empty() || parameters.size() > kMaxParameters) {
+    return corrupt("manifest: parameters must be a list of 1 to " + std::to_string(kMaxParameters) +
+                   " entries");
+  }
+  std::size_t offset = 0;
+  for (const Json& item : parameters) {
+    TRY(auto parameter, parse_parameter(item, offset));
+    offset += parameter.size();
+    if (offset > kMaxElements)
+      return corrupt("manifest: more than " + std::to_string(kMaxElements) + " parameters");
+    model.parameters.push_back(std::move(parameter));
+  }
+  model.hash = json.at("hash").get<std::string>();
+  if (const std::string actual = layout_hash(model); model.hash != actual) {
+    return corrupt("manifest: hash is " + model.hash + " but the layout gives " + actual +
+                   "; the file was changed: build the package again");
+  }
+  return model;
+}
+
+}  // namespace
+
+std::string_view to_string(Loss loss) {
+  return loss == Loss::kCrossEntropy ? "cross-entropy" : "mse";
+}
+
+Result<Loss> parse_loss(std::string_view text) {
+  if (text == "cross-entropy") return Loss::kCrossEntropy;
+  if (text == "mse") return Loss::kMeanSquaredError;
+  return invalid_input("unknown loss '" + std::string(text) + "'; use cross-entropy or mse");
+}
+
+std::size_t element_count(const std::vector<std::size_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::size_t Parameter::size() const {
+  return element_count(shape);
+}
+
+std::size_t ModelDescription::dimension() const {
+  return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size();
+}
+std::size_t ModelDescription::input_size() const {
+  return element_count(input_shape);
+}
+std::size_t ModelDescription::output_size() const {
+  return element_count(output_shape);
+}
+std::size_t ModelDescription::classes() const {
+  return loss == Loss::kCrossEntropy && !output_shape.empty() ? output_shape.front() : 0;
+}
+
+std::string layout_hash(const ModelDescription& model) {
+  Json layout;
+  for (const Parameter& p : model.parameters) layout["parameters"].push_back({p.name, p.shape, p.offset});
+  layout["input_shape"] = model.input_shape;
+  layout["output_shape"] = model.output_shape;
+  layout["loss"] = to_string(model.loss);
+  return sha256_hex(layout.dump());
+}
+
+std::string manifest_json(const ModelDescription& model) {
+  Json json;
+  json["format"] = "aflguard-model";
+  json["version"] = kManifestVersion;
+  json["name"] = model.name;
+  json["hash"] = model.hash;
+  json["dimension"] = model.dimension();
+  json["input_shape"] = model.input_shape;
+  json["output_shape"] = model.output_shape;
+  json["loss"] = to_string(model.loss);
+  json["opset"] = model.opset;
+  for (const Parameter& p : model.parameters) {
+    Json item = {{"name", p.name}, {"shape", p.shape}, {"offset", p.offset}};
+    for (const auto& [initializer, name] : kInitializerNames) {
+      if (p.initializer == initializer) item["initializer"] = name;
+    }
+    if (p.initializer == Initializer::kUniform) item["bound"] = p.bound;
+    json["parameters"].push_back(std::move(item));
+  }
+  return json.dump(2) + "\n";
+}
+
+Result<ModelDescription> parse_manifest(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return corrupt("manifest: not valid JSON");
+  try {
+    return parse_checked(json);
+  } catch (const Json::exception& problem) {
+    return corrupt(std::string("manifest: ") + problem.what());
+  }
+}
+
+}  // namespace aflguard

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace aflguard {
+
+enum class Loss : std::uint8_t { kCrossEntropy, kMeanSquaredError };
+
+[[nodiscard]] std::string_view to_string(Loss loss);  // "cross-entropy", "mse"
+[[nodiscard]] Result<Loss> parse_loss(std::string_view text);
+
+/// How a parameter gets its first value when a model is initialised from a seed.
+enum class Initializer : std::uint8_t {
+  kStored,  ///< from initial.npy of the package (the values inside an imported ONNX file)
+  kZero,
+  kOne,
+  kUniform,  ///< uniform in [-bound, bound]
+};
+
+/// One named tensor inside the flat parameter vector theta.
+struct Parameter {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::size_t offset = 0;  ///< first coordinate in theta
+  Initializer initializer = Initializer::kZero;
+  double bound = 0;  ///< for kUniform
+
+  [[nodiscard]] std::size_t size() const;
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+/// What a device needs to know about a model: the manifest of a model package, as a value.
+struct ModelDescription {
+  std::string name;
+  std::vector<Parameter> parameters;      ///< in order of offset, without gaps
+  std::vector<std::size_t> input_shape;   ///< of one sample, without the batch dimension
+  std::vector<std::size_t> output_shape;  ///< of one sample: {classes} for cross-entropy
+  Loss loss = Loss::kCrossEntropy;
+  int opset = 0;
+  std::string hash;  ///< layout_hash(*this), hex
+
+  [[nodiscard]] std::size_t dimension() const;    ///< d, the length of theta
+  [[nodiscard]] std::size_t input_size() const;   ///< floats per sample
+  [[nodiscard]] std::size_t output_size() const;  ///< floats per sample
+  /// Number of classes for cross-entropy, 0 for regression.
+  [[nodiscard]] std::size_t classes() const;
+
+  friend bool operator==(const ModelDescription&, const ModelDescription&) = default;
+};
+
+/// Identifies what theta means: SHA-256 over parameter names, shapes, offsets, input and output shape, and
+/// loss. Two packages with the same hash exchange updates; the graphs may differ (standard or fused
+/// operators).
+[[nodiscard]] std::string layout_hash(const ModelDescription& model);
+
+/// The manifest as JSON text, and back. Reading refuses unknown versions, gaps in the layout and a wrong
+/// hash.
+[[nodiscard]] std::string manifest_json(const ModelDescription& model);
+[[nodiscard]] Result<ModelDescription> parse_manifest(std::string_view json);
+
+[[nodiscard]] std::size_t element_count(const std::vector<std::size_t>& shape);
+[[nodiscard]] std::string shape_text(const std::vector<std::size_t>& shape);  // "[2, 3]"
+
+}  // namespace aflguard

@@ -1,0 +1,72 @@
+# Sourced by ./run: set-up on a Debian machine, in POSIX shell.
+# Packages come by name from the package sources that this machine already uses;
+# everything else comes from pinned downloads kept in one cache folder.
+
+say() { printf '%s\n' "run: $*" >&2; }
+die() { say "$*"; exit 1; }
+jobs() { nproc 2>/dev/null || echo 2; }
+cache_dir() { printf '%s' "${AFLGUARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aflguard}"; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1; then
+    sudo "$@"
+  else
+    die "installing packages needs root: run as root or install sudo (wanted: $*)"
+  fi
+}
+
+# Names on stdin or as arguments -> those that dpkg does not report as installed.
+missing_packages() {
+  for package in "$@"; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || printf '%s ' "$package"
+  done
+}
+
+install_packages() {
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  say "installing Debian packages: $missing"
+  log=$(mktemp)
+  # shellcheck disable=SC2086  # word splitting of the list is wanted
+  if as_root apt-get update >"$log" 2>&1 &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+    rm -f "$log"
+  else
+    tail -n 15 "$log" >&2
+    die "apt-get could not install the packages above; full log: $log"
+  fi
+}
+
+build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
+  protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev"
+
+setup_build() {
+  command -v apt-get >/dev/null 2>&1 || die "this machine has no apt-get; the set-up supports Debian 12 and 13"
+  # shellcheck disable=SC2086
+  install_packages $build_packages
+  mkdir -p "$(cache_dir)"
+  . setup/downloads.sh
+  fetch_onnx_runtime
+  fetch_unity
+  fetch_onnx_runtime_headers
+}
+
+# The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS.
+setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread; }
+setup_check() { install_packages clang clang-format clang-tidy; }
+
+build() {
+  preset=$1
+  log="build/$preset.log"
+  mkdir -p build
+  if ! {
+    cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" &&
+      cmake --build --preset "$preset" --parallel "$(jobs)"
+  } >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    die "the build of preset '$preset' failed; full log: $log"
+  fi
+}

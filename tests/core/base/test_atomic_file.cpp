@@ -1,0 +1,71 @@
+#include <iterator>
+#include <sys/stat.h>
+
+#include "core/base/atomic_file.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::size_t entries(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST("A written file reads back, and no temporary neighbour stays") {
+  const testing::TemporaryFolder folder;
+  ASSERT_OK(write_file_atomically(folder / "a.txt", "one"));
+  ASSERT_OK(write_file_atomically(folder / "a.txt", "two"));
+  TEST_ASSERT_EQUAL_STRING("two", read_text_file(folder / "a.txt")->c_str());
+  TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
+}
+
+TEST("A write that fails leaves the folder as it was") {
+  const testing::TemporaryFolder folder;
+  fs::create_directory(folder / "target");
+  ASSERT_OK(write_file_atomically(folder / "target/inner", "x"));
+  // A folder that is not empty cannot be replaced by a file.
+  TEST_ASSERT_FALSE(write_file_atomically(folder / "target", "text").ok());
+  TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
+}
+
+TEST("A missing file, a folder and a file over the limit are named") {
+  const testing::TemporaryFolder folder;
+  TEST_ASSERT_TRUE(read_file(folder / "none").error().kind == ErrorKind::kNotFound);
+  ASSERT_CONTAINS(testing::message_of(read_file(folder.path())), "not a regular file");
+  ASSERT_OK(write_file_atomically(folder / "big", "12345"));
+  ASSERT_CONTAINS(testing::message_of(read_file(folder / "big", 4)), "has 5 bytes, the limit is 4");
+  ASSERT_OK(read_file(folder / "big", 5));
+}
+
+TEST("A staged folder appears whole at commit and not at all without it") {
+  const testing::TemporaryFolder folder;
+  {
+    auto staged = StagedDirectory::create(folder / "out", false);
+    ASSERT_OK(staged);
+    ASSERT_OK(write_file_atomically(staged->path() / "x", "1"));
+  }
+  TEST_ASSERT_EQUAL_size_t(0, entries(folder.path()));
+  {
+    auto staged = StagedDirectory::create(folder / "out", false);
+    ASSERT_OK(staged);
+    ASSERT_OK(write_file_atomically(staged->path() / "x", "1"));
+    ASSERT_OK(staged->commit());
+  }
+  TEST_ASSERT_TRUE(fs::exists(folder / "out/x"));
+  TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
+}
+
+TEST("A staged folder refuses to replace one that holds files unless told to") {
+  const testing::TemporaryFolder folder;
+  fs::create_directory(folder / "out");
+  ASSERT_OK(write_file_atomically(folder / "out/keep", "1"));
+  ASSERT_CONTAINS(testing::message_of(StagedDirectory::create(folder / "out", false)), "exists already");
+  auto staged = StagedDirectory::create(folder / "out", true);
+  ASSERT_OK(staged);
+  ASSERT_OK(staged->commit());
+  TEST_ASSERT_FALSE(fs::exists(folder / "out/keep"));
+}
