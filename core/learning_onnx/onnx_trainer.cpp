@@ -1,0 +1,182 @@
+#include "core/learning_onnx/onnx_trainer.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "core/learning_onnx/onnx_api.h"
+
+namespace aflguard {
+namespace {
+
+Ort::SessionOptions session_options(const OnnxTrainerOptions& options) {
+  Ort::SessionOptions session;
+  session.SetIntraOpNumThreads(options.threads);
+  session.SetInterOpNumThreads(1);
+  session.SetExecutionMode(ExecutionMode::ORT_SEQUENTIAL);
+  session.SetGraphOptimizationLevel(GraphOptimizationLevel::ORT_ENABLE_ALL);
+  // Measured on the paper's CNN: without the memory pattern the peak is a fifth lower at the same speed.
+  session.DisableMemPattern();
+  session.AddConfigEntry("session.intra_op.allow_spinning", options.allow_spinning ? "1" : "0");
+  session.AddConfigEntry("session.inter_op.allow_spinning", "0");
+  return session;
+}
+
+std::vector<std::int64_t> batched(std::size_t count, const std::vector<std::size_t>& sample_shape) {
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(count)};
+  for (std::size_t extent : sample_shape) shape.push_back(static_cast<std::int64_t>(extent));
+  return shape;
+}
+
+Error wrong_size(const char* what, std::size_t have, std::size_t want) {
+  return invalid_input(std::string(what) + " has " + std::to_string(have) + " numbers, this model needs " +
+                       std::to_string(want));
+}
+
+class OnnxTrainer final : public Trainer {
+ public:
+  OnnxTrainer(std::shared_ptr<const OnnxRuntime> runtime, ModelPackage package,
+              const OnnxTrainerOptions& options)
+      : runtime_(std::move(runtime)),
+        description_(std::move(package.description)),
+        train_graph_(options.graph != GraphChoice::kStandard && !package.fused_train_graph.empty()
+                         ? std::move(package.fused_train_graph)
+                         : std::move(package.train_graph)),
+        eval_graph_(std::move(package.eval_graph)),
+        options_(options),
+        memory_(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault)) {}
+
+  [[nodiscard]] const ModelDescription& model() const override { return description_; }
+
+  [[nodiscard]] Result<float> gradient(std::span<const float> theta, const Batch& batch,
+                                       std::span<float> gradient) override {
+    TRY_STATUS(check_batch(theta, batch, gradient));
+    try {
+      TRY_STATUS(open(train_session_, train_graph_));
+      const auto d = static_cast<std::int64_t>(theta.size());
+      const auto x_shape = batched(batch.size, description_.input_shape);
+      const std::array inputs = {float_tensor(theta, {d}), float_tensor(batch.features, x_shape),
+                                 target(batch)};
+      float loss = 0;
+      std::array outputs = {
+          Ort::Value::CreateTensor<float>(memory_, &loss, 1, nullptr, 0),
+          Ort::Value::CreateTensor<float>(memory_, gradient.data(), gradient.size(), &d, 1)};
+      static constexpr const char* kInputs[] = {"theta", "x", "y"};
+      static constexpr const char* kOutputs[] = {"loss", "gradient"};
+      train_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 3, kOutputs, outputs.data(), 2);
+      return loss;
+    } catch (const Ort::Exception& problem) {
+      return internal_error("ONNX Runtime could not run the training graph: " + std::string(problem.what()));
+    }
+  }
+
+  [[nodiscard]] Status predict(std::span<const float> theta, std::span<const float> features,
+                               std::size_t count, std::span<float> outputs) override {
+    if (theta.size() != description_.dimension())
+      return wrong_size("theta", theta.size(), description_.dimension());
+    if (features.size() != count * description_.input_size()) {
+      return wrong_size("x", features.size(), count * description_.input_size());
+    }
+    if (outputs.size() != count * description_.output_size()) {
+      return wrong_size("the output buffer", outputs.size(), count * description_.output_size());
+    }
+    if (count == 0) return {};
+    try {
+      TRY_STATUS(open(eval_session_, eval_graph_));
+      const auto d = static_cast<std::int64_t>(theta.size());
+      const std::array inputs = {float_tensor(theta, {d}),
+                                 float_tensor(features, batched(count, description_.input_shape))};
+      const auto shape = batched(count, description_.output_shape);
+      std::array results = {Ort::Value::CreateTensor<float>(memory_, outputs.data(), outputs.size(),
+                                                            shape.data(), shape.size())};
+      static constexpr const char* kInputs[] = {"theta", "x"};
+      static constexpr const char* kOutputs[] = {"logits"};
+      eval_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 2, kOutputs, results.data(), 1);
+      return {};
+    } catch (const Ort::Exception& problem) {
+      return internal_error("ONNX Runtime could not run the evaluation graph: " +
+                            std::string(problem.what()));
+    }
+  }
+
+ private:
+  [[nodiscard]] Status check_batch(std::span<const float> theta, const Batch& batch,
+                                   std::span<const float> gradient) const {
+    const std::size_t d = description_.dimension();
+    if (theta.size() != d) return wrong_size("theta", theta.size(), d);
+    if (gradient.size() != d) return wrong_size("the gradient buffer", gradient.size(), d);
+    if (batch.size == 0) return invalid_input("the batch is empty; at least one sample is needed");
+    const std::size_t wanted = batch.size * description_.input_size();
+    if (batch.features.size() != wanted) return wrong_size("x", batch.features.size(), wanted);
+    if (description_.loss == Loss::kMeanSquaredError) {
+      const std::size_t values = batch.size * description_.output_size();
+      return batch.values.size() == values ? Status{} : wrong_size("y", batch.values.size(), values);
+    }
+    if (batch.labels.size() != batch.size) return wrong_size("y", batch.labels.size(), batch.size);
+    const auto classes = static_cast<std::int64_t>(description_.classes());
+    for (std::size_t i = 0; i < batch.size; ++i) {
+      if (batch.labels[i] < 0 || batch.labels[i] >= classes) {
+        return invalid_input("y[" + std::to_string(i) + "] is " + std::to_string(batch.labels[i]) +
+                             ", this model has the classes 0 to " + std::to_string(classes - 1));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] Ort::Value float_tensor(std::span<const float> values,
+                                        const std::vector<std::int64_t>& shape) const {
+    // ONNX Runtime only reads inputs; its API has no const tensors.
+    return Ort::Value::CreateTensor<float>(memory_, const_cast<float*>(values.data()), values.size(),
+                                           shape.data(), shape.size());
+  }
+
+  [[nodiscard]] Ort::Value target(const Batch& batch) const {
+    if (description_.loss == Loss::kMeanSquaredError) {
+      return float_tensor(batch.values, batched(batch.size, description_.output_shape));
+    }
+    const auto size = static_cast<std::int64_t>(batch.size);
+    return Ort::Value::CreateTensor<std::int64_t>(memory_, const_cast<std::int64_t*>(batch.labels.data()),
+                                                  batch.labels.size(), &size, 1);
+  }
+
+  /// Makes the session on first use and lets go of the graph's bytes.
+  [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph) {
+    if (session) return {};
+    try {
+      session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
+                      session_options(options_));
+    } catch (const Ort::Exception& problem) {
+      return corrupt("ONNX Runtime " + runtime_->version() + " refused a graph of model '" +
+                     description_.name + "': " + problem.what());
+    }
+    graph.clear();
+    graph.shrink_to_fit();
+    return {};
+  }
+
+  std::shared_ptr<const OnnxRuntime> runtime_;
+  ModelDescription description_;
+  std::string train_graph_;
+  std::string eval_graph_;
+  OnnxTrainerOptions options_;
+  Ort::MemoryInfo memory_;
+  std::optional<Ort::Session> train_session_;
+  std::optional<Ort::Session> eval_session_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Trainer>> make_onnx_trainer(std::shared_ptr<const OnnxRuntime> runtime,
+                                                   ModelPackage package, const OnnxTrainerOptions& options) {
+  if (options.threads < 1) {
+    return invalid_input("threads is " + std::to_string(options.threads) + ", at least 1 is needed");
+  }
+  if (options.graph == GraphChoice::kFused && package.fused_train_graph.empty()) {
+    return not_found("model '" + package.description.name +
+                     "' has no fused training graph; build it with: aflguard model build --ops fused");
+  }
+  return std::unique_ptr<Trainer>(
+      std::make_unique<OnnxTrainer>(std::move(runtime), std::move(package), options));
+}
+
+}  // namespace aflguard

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "core/learning/model_package.h"
+#include "core/learning/trainer.h"
+#include "core/learning_onnx/onnx_runtime.h"
+
+namespace aflguard {
+
+/// Which of a package's training graphs to run.
+enum class GraphChoice : std::uint8_t {
+  kFastest,   ///< the fused graph if the package has one, else the standard one
+  kStandard,  ///< standard ONNX operators only
+  kFused,     ///< this project's operators; kNotFound when the package has no such graph
+};
+
+struct OnnxTrainerOptions {
+  GraphChoice graph = GraphChoice::kFastest;
+  int threads = 1;              ///< of ONNX Runtime inside one operator; > 0
+  bool allow_spinning = false;  ///< let idle threads burn CPU: lower latency, rude on shared boards
+};
+
+/// A Trainer that runs a package's graphs. Sessions are made when first used, so that a device which only
+/// trains never pays for evaluation. Results repeat bitwise at a fixed thread count on one machine.
+[[nodiscard]] Result<std::unique_ptr<Trainer>> make_onnx_trainer(std::shared_ptr<const OnnxRuntime> runtime,
+                                                                 ModelPackage package,
+                                                                 const OnnxTrainerOptions& options = {});
+
+}  // namespace aflguard
