@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "tools/aflguard/data_verbs.h"
 #include "tools/aflguard/verb.h"
 
 namespace {
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   aflguard::tools::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
+  aflguard::tools::add_data_verbs(app, action);
 
   try {
     app.parse(argc, argv);

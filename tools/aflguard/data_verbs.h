@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard data list|get|import|verify`
+void add_data_verbs(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools
