@@ -14,6 +14,7 @@ struct OnnxRuntime::Internals {
   std::string version;
   std::string path;
   Ort::Env environment{nullptr};
+  Ort::CustomOpDomain fused_operators{nullptr};
 };
 
 }  // namespace aflguard

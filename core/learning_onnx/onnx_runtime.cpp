@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {
@@ -83,6 +84,7 @@ Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) 
     internals->path = loaded.path;
     internals->environment = Ort::Env(ORT_LOGGING_LEVEL_ERROR, "aflguard");
     internals->environment.DisableTelemetryEvents();
+    internals->fused_operators = make_fused_operator_domain();
     return std::shared_ptr<OnnxRuntime>(new OnnxRuntime(std::move(internals)));
   } catch (const Ort::Exception& problem) {
     return internal_error("ONNX Runtime " + version + " did not start: " + problem.what());

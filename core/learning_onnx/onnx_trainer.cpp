@@ -9,7 +9,7 @@
 namespace aflguard {
 namespace {
 
-Ort::SessionOptions session_options(const OnnxTrainerOptions& options) {
+Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTrainerOptions& options) {
   Ort::SessionOptions session;
   session.SetIntraOpNumThreads(options.threads);
   session.SetInterOpNumThreads(1);
@@ -19,6 +19,7 @@ Ort::SessionOptions session_options(const OnnxTrainerOptions& options) {
   session.DisableMemPattern();
   session.AddConfigEntry("session.intra_op.allow_spinning", options.allow_spinning ? "1" : "0");
   session.AddConfigEntry("session.inter_op.allow_spinning", "0");
+  session.Add(runtime.internals().fused_operators);
   return session;
 }
 
@@ -144,7 +145,7 @@ class OnnxTrainer final : public Trainer {
     if (session) return {};
     try {
       session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
-                      session_options(options_));
+                      session_options(*runtime_, options_));
     } catch (const Ort::Exception& problem) {
       return corrupt("ONNX Runtime " + runtime_->version() + " refused a graph of model '" +
                      description_.name + "': " + problem.what());

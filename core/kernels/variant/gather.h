@@ -1,0 +1,115 @@
+#pragma once
+
+#include "core/kernels/variant/tile.h"
+
+namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
+
+/// Results are made this many at a time, so that they are still in the first-level cache when they are moved
+/// out.
+inline constexpr std::size_t kChunk = 48;
+
+/// Moves `count` (<= 8) rows of a block to planes, with bias and rectifier.
+AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t count, std::size_t used,
+                          std::size_t first_column, std::size_t first_result, const Planes& out) {
+  for (std::size_t c = 0; c < used; c += 8) {
+    Vector r[8];
+    for (std::size_t p = 0; p < 8; ++p) r[p] = p < count ? load(block + p * width + c) : Vector{};
+    transpose(r);
+    const std::size_t columns = used - c < 8 ? used - c : 8;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const std::size_t column = first_column + c + i;
+      Vector v = r[i];
+      if (out.bias != nullptr) v += splat(out.bias[column]);
+      if (out.rectify) v = maximum(v, Vector{});
+      float* plane = out.data + column * out.stride;
+      if (out.positions == nullptr && count == 8) {
+        store(plane + first_result, v);
+      } else {
+        for (std::size_t p = 0; p < count; ++p) {
+          const std::size_t result = first_result + p;
+          plane[out.positions == nullptr ? static_cast<std::ptrdiff_t>(result) : out.positions[result]] =
+              v[p];
+        }
+      }
+    }
+  }
+}
+
+inline void gather_product(const float* image, const Gather& gather, const float* panel, std::size_t columns,
+                           const Planes& out) {
+  float chunk[kChunk * kBlock];
+  for_each_block(columns, gather.tap_count,
+                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+                   for (std::size_t p = 0; p < gather.pixel_count; p += kChunk) {
+                     const std::size_t left = gather.pixel_count - p;
+                     const std::size_t count = left < kChunk ? left : kChunk;
+                     tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count,
+                                        panel + at, width, chunk);
+                     for (std::size_t i = 0; i < count; i += 8) {
+                       emit(chunk + i * width, width, count - i < 8 ? count - i : 8, used, first, p + i, out);
+                     }
+                   }
+                 });
+}
+
+/// The maximum of `window` rows (each `width` wide), column by column, and which row it came from (the first
+/// of equals); kNoChoice where bias and rectifier close the result.
+AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::size_t width, const float* bias,
+                                  bool rectify, float* best, std::uint8_t* choice) {
+  for (std::size_t c = 0; c < width; c += 8) {
+    Vector top = load(rows + c);
+    Mask where = {};
+    for (std::size_t j = 1; j < window; ++j) {
+      const Vector candidate = load(rows + j * width + c);
+      const Mask better = candidate > top;
+      top = better ? candidate : top;
+      const auto index = static_cast<std::int32_t>(j);
+      where = better ? Mask{index, index, index, index, index, index, index, index} : where;
+    }
+    if (rectify) {
+      const Mask open = top + load(bias + c) > Vector{};
+      where = open ? where : where | kNoChoice;
+    }
+    store(best + c, top);
+    for (std::size_t i = 0; i < 8; ++i) choice[c + i] = static_cast<std::uint8_t>(where[i]);
+  }
+}
+
+inline void gather_product_max(const float* image, const Gather& gather, const float* panel,
+                               std::size_t columns, std::size_t window, const Planes& out,
+                               std::uint8_t* choices) {
+  float chunk[8 * 16 * kBlock];  // eight windows of at most 16 rows
+  float best[8 * kBlock];
+  const std::size_t groups = gather.pixel_count / window;
+  for_each_block(columns, gather.tap_count,
+                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+                   float bias[kBlock] = {};
+                   for (std::size_t c = 0; c < used && out.bias != nullptr; ++c)
+                     bias[c] = out.bias[first + c];
+                   std::uint8_t* choice = choices + first * groups;
+                   for (std::size_t g = 0; g < groups; g += 8) {
+                     const std::size_t count = groups - g < 8 ? groups - g : 8;
+                     tile_column<false>(image, gather.pixels + g * window, count * window, gather.taps,
+                                        gather.tap_count, panel + at, width, chunk);
+                     for (std::size_t i = 0; i < count; ++i) {
+                       keep_maximum(chunk + i * window * width, window, width, bias, out.rectify,
+                                    best + i * width, choice + (g + i) * width);
+                     }
+                     emit(best, width, count, used, first, g, out);
+                   }
+                 });
+}
+
+inline void gather_outer(const float* image, const Gather& gather, const float* panel, std::size_t columns,
+                         float* sums) {
+  std::size_t panel_at = 0;
+  for_each_block(columns, gather.tap_count,
+                 [&](std::size_t, std::size_t, std::size_t width, std::size_t sums_at) {
+                   // The same tile with the roles swapped: taps are its rows, pixels its summed dimension.
+                   tile_column<true>(image, gather.taps, gather.tap_count, gather.pixels, gather.pixel_count,
+                                     panel + panel_at, width, sums + sums_at);
+                   panel_at += gather.pixel_count * width;
+                 });
+}
+
+}  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "core/kernels/variant/tile.h"
+
+namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
+
+inline void pack_panel(const float* source, const std::ptrdiff_t* rows, std::size_t row_count,
+                       std::size_t column_stride, std::size_t columns, float* panel) {
+  for_each_block(columns, row_count,
+                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+                   for (std::size_t q = 0; q < row_count; ++q) {
+                     float* to = panel + at + q * width;
+                     const float* from = source + rows[q] + first * column_stride;
+                     for (std::size_t c = 0; c < width; ++c)
+                       to[c] = c < used ? from[c * column_stride] : 0.0F;
+                   }
+                 });
+}
+
+/// Eight rows of eight columns from planes to a panel (or back): the part that is worth vectorising.
+AFLGUARD_INLINE void planes_to_panel_8x8(const float* from, std::size_t stride, float* to,
+                                         std::size_t width) {
+  Vector r[8];
+  for (std::size_t c = 0; c < 8; ++c) r[c] = load(from + c * stride);
+  transpose(r);
+  for (std::size_t p = 0; p < 8; ++p) store(to + p * width, r[p]);
+}
+
+inline void planes_to_panel(const float* planes, std::size_t stride, std::size_t rows, std::size_t columns,
+                            float* panel) {
+  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+    for (std::size_t c = 0; c < width; c += 8) {
+      float* to = panel + at + c;
+      const float* from = planes + (first + c) * stride;
+      std::size_t p = 0;
+      if (c + 8 <= used) {
+        for (; p + 8 <= rows; p += 8) planes_to_panel_8x8(from + p, stride, to + p * width, width);
+      }
+      for (; p < rows; ++p) {
+        for (std::size_t i = 0; i < 8; ++i) to[p * width + i] = c + i < used ? from[i * stride + p] : 0.0F;
+      }
+    }
+  });
+}
+
+inline void add_column_sums(const float* panel, std::size_t rows, std::size_t columns, float* sums) {
+  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+    for (std::size_t c = 0; c < width; c += 8) {
+      Vector sum[4] = {};
+      std::size_t p = 0;
+      for (; p + 4 <= rows; p += 4) {
+        for (std::size_t i = 0; i < 4; ++i) sum[i] += load(panel + at + (p + i) * width + c);
+      }
+      for (; p < rows; ++p) sum[0] += load(panel + at + p * width + c);
+      const Vector total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+      for (std::size_t i = 0; i < 8 && c + i < used; ++i) sums[first + c + i] += total[i];
+    }
+  });
+}
+
+inline void unpool_panel(const float* dy, std::size_t groups, std::size_t columns,
+                         const std::uint8_t* choices, std::size_t window, float* panel) {
+  for_each_block(columns, groups,
+                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+                   float* block = panel + at * window;
+                   for (std::size_t i = 0; i < groups * window * width; ++i) block[i] = 0.0F;
+                   for (std::size_t c = 0; c < used; ++c) {
+                     const float* from = dy + (first + c) * groups;
+                     for (std::size_t g = 0; g < groups; ++g) {
+                       const std::uint8_t choice = choices[at + g * width + c];
+                       if (choice != kNoChoice) block[(g * window + choice) * width + c] = from[g];
+                     }
+                   }
+                 });
+}
+
+}  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT
