@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/test.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Names = std::set<std::string>;
+
+/// Which of our modules each module may include, besides itself. Data flows one way: nothing includes a
+/// module that stands further down, and no product module includes lab, tools or tests.
+const std::map<std::string, Names>& allowed_modules() {
+  static const std::map<std::string, Names> rules = {
+      {"core/base", {}},
+      {"core/kernels", {"core/base"}},
+      {"core/learning", {"core/base"}},
+      {"core/learning_onnx", {"core/base", "core/kernels", "core/learning"}},
+      {"core/aggregation", {"core/base", "core/learning"}},
+      {"datasets", {"core/base", "core/learning"}},
+      {"models", {"core/base", "core/learning"}},
+      {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
+      {"tools",
+       {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels", "datasets",
+        "models", "lab"}},
+  };
+  return rules;
+}
+
+/// Outside libraries by the start of their headers' names, and the only modules that may include them.
+const std::map<std::string, Names>& library_owners() {
+  static const std::map<std::string, Names> rules = {
+      {"onnxruntime", {"core/learning_onnx"}},
+      {"onnx/", {"models"}},
+      {"google/protobuf", {"models"}},
+      {"Eigen/", {"core/learning", "core/aggregation", "lab"}},
+      {"png", {"datasets"}},
+      {"lzma", {"datasets"}},
+      {"zlib", {"datasets"}},
+      {"CLI/", {"tools"}},
+      {"nlohmann/", {"core/learning", "datasets", "lab", "tools"}},
+  };
+  return rules;
+}
+
+std::string module_of(const std::string& path) {
+  for (const auto& [module, allowed] : allowed_modules()) {
+    if (path.starts_with(module + "/")) return module;
+  }
+  return {};
+}
+
+/// Every include line of the file: the name between quotes or brackets, with the opening character in front.
+std::vector<std::string> includes(const fs::path& file) {
+  std::vector<std::string> found;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("#include ")) continue;
+    const auto open = line.find_first_of("<\"");
+    const auto close = line.find_first_of(">\"", open + 1);
+    if (open != std::string::npos && close != std::string::npos)
+      found.push_back(line.substr(open, close - open));
+  }
+  return found;
+}
+
+std::string violation(const std::string& file, const std::string& module, const std::string& include) {
+  const std::string name = include.substr(1);
+  if (include.front() == '"') {
+    const std::string target = module_of(name);
+    const Names& allowed = allowed_modules().at(module);
+    if (!target.empty() && target != module && !allowed.contains(target)) {
+      return file + " includes " + name + ": " + module + " may not depend on " + target + "\n";
+    }
+    return {};
+  }
+  for (const auto& [prefix, owners] : library_owners()) {
+    if (name.starts_with(prefix) && !owners.contains(module)) {
+      return file + " includes <" + name + ">, which only its adapter may\n";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST("Includes go one way: a module sees only the modules below it, and a library only its adapter") {
+  const fs::path root = AFLGUARD_SOURCE_DIR;
+  std::string violations;
+  std::size_t files = 0;
+  for (const auto& [module, allowed] : allowed_modules()) {
+    if (!fs::exists(root / module)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / module)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cpp") continue;
+      ++files;
+      const std::string file = fs::relative(entry.path(), root).generic_string();
+      for (const std::string& include : includes(entry.path())) {
+        violations += violation(file, module_of(file), include);
+      }
+    }
+  }
+  TEST_ASSERT_TRUE_MESSAGE(files > 20, "the source tree was not found");
+  TEST_ASSERT_TRUE_MESSAGE(violations.empty(), violations.c_str());
+}
+
+TEST("The rule finds a wrong include when there is one") {
+  TEST_ASSERT_FALSE(violation("core/base/x.h", "core/base", "\"core/learning/npy.h").empty());
+  TEST_ASSERT_FALSE(violation("core/learning/x.h", "core/learning", "<onnxruntime_c_api.h").empty());
+  TEST_ASSERT_TRUE(violation("models/x.cpp", "models", "<onnx/onnx_pb.h").empty());
+  TEST_ASSERT_TRUE(violation("tools/x.cpp", "tools", "\"core/base/result.h").empty());
+}
