@@ -1,0 +1,151 @@
+#include "core/aggregation/aggregator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/aggregation/filter_state.h"
+#include "core/aggregation/vector_kernels.h"
+#include "core/base/check.h"
+
+namespace aflguard {
+namespace {
+
+constexpr std::string_view kTag = "AGGR";
+constexpr std::uint16_t kVersion = 1;
+
+}  // namespace
+
+Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateFilter> filter,
+                       ReferenceSource* source, std::span<const float> initial)
+    : options_(options),
+      filter_(std::move(filter)),
+      needs_(filter_->needs()),
+      source_(source),
+      model_(initial, options.history) {
+  check(source_ != nullptr || !needs_.reference, "this filter needs a reference source");
+  check(options_.learning_rate > 0, "the learning rate must be positive");
+  options_.reference_interval = std::max<std::uint64_t>(1, options_.reference_interval);
+}
+
+Result<const ReferenceUpdate*> Aggregator::reference() {
+  if (source_ == nullptr)
+    return invalid_input("this aggregator has no trusted data to compute a reference from");
+  const std::uint64_t due = iteration_ / options_.reference_interval * options_.reference_interval;
+  if (!has_reference_ || reference_iteration_ < due) {
+    TRY_STATUS(source_->compute(model_.parameters(), model_.version(), reference_));
+    reference_iteration_ = due;
+    has_reference_ = true;
+  }
+  return &reference_;
+}
+
+Result<Verdict> Aggregator::submit(const ClientUpdate& update) {
+  if (needs_.reference) {
+    if (auto ready = reference(); !ready) return ready.error();
+  }
+  ++iteration_;
+  if (update.base_version > model_.version()) return refuse(Reason::kUnknownVersion, 0);
+  const std::uint64_t delay = model_.version() - update.base_version;
+  if (update.vector.size() != model_.dimension()) return refuse(Reason::kWrongSize, delay);
+  if (delay > options_.max_delay) return refuse(Reason::kTooOld, delay);
+  if (needs_.base_model && model_.at(update.base_version).empty()) return refuse(Reason::kTooOld, delay);
+  return judge(update, delay);
+}
+
+Verdict Aggregator::refuse(Reason reason, std::uint64_t delay) {
+  return {.accepted = false, .reason = reason, .distance = 0, .bound = 0, .delay = delay};
+}
+
+Verdict Aggregator::judge(const ClientUpdate& update, std::uint64_t delay) {
+  Submission submission;
+  submission.client = update.client;
+  submission.base_version = update.base_version;
+  submission.delay = delay;
+  submission.vector = update.vector;
+  if (needs_.base_model) submission.base_model = model_.at(update.base_version);
+  if (needs_.reference) submission.reference = &reference_;
+  submission.parameters = model_.parameters();
+  submission.next = model_.next();
+  submission.rate = static_cast<float>(options_.learning_rate);
+  Decision decision = filter_->judge(submission);
+  decision.verdict.delay = delay;
+  apply(decision);
+  return decision.verdict;
+}
+
+void Aggregator::apply(Decision& decision) {
+  if (!decision.wrote_next && decision.direction.empty()) return;
+  const double largest_change = std::abs(options_.learning_rate) * decision.step_norm;
+  if (!model_.can_move_by(largest_change)) {
+    decision.verdict.accepted = false;
+    decision.verdict.reason = Reason::kOverflow;
+    return;
+  }
+  if (!decision.wrote_next) {
+    take_step(model_.parameters(), decision.direction,
+              static_cast<float>(options_.learning_rate * decision.scale), model_.next());
+  }
+  model_.commit(largest_change);
+}
+
+std::vector<std::byte> Aggregator::save() const {
+  StateWriter state(kTag, kVersion);
+  state.number<std::uint64_t>(model_.dimension());
+  state.number(iteration_);
+  state.number(model_.version());
+  state.number<std::uint64_t>(model_.version() - model_.oldest());
+  for (std::uint64_t back = 0; back <= model_.version() - model_.oldest(); ++back) {
+    state.floats(model_.at(model_.version() - back));
+  }
+  // A reference that is not finite rejects everything; computing it again later changes no verdict.
+  const bool keep_reference = has_reference_ && std::isfinite(reference_.norm);
+  state.number<std::uint8_t>(keep_reference ? 1 : 0);
+  if (keep_reference) {
+    state.number(reference_iteration_);
+    state.number(reference_.version);
+    state.floats(reference_.vector);
+  }
+  state.bytes(filter_->save());
+  return std::move(state).take();
+}
+
+Status Aggregator::restore(std::span<const std::byte> bytes) {
+  TRY(auto state, StateReader::open(bytes, kTag, kVersion));
+  TRY_STATUS(state.expect(model_.dimension(), "dimension"));
+  TRY(const auto iteration, state.number<std::uint64_t>());
+  TRY(const auto version, state.number<std::uint64_t>());
+  TRY(const std::size_t kept, state.count(model_.dimension() * sizeof(float)));
+  if (kept > version || version > iteration) return corrupt("state of 'AGGR': impossible version");
+  AlignedFloats parameters(model_.dimension());
+  TRY_STATUS(state.floats(parameters));
+  GlobalModel model(parameters, options_.history, version);
+  for (std::size_t back = 0; back < kept; ++back) {
+    TRY_STATUS(state.floats(parameters));
+    (void)model.prepend(parameters);  // a shorter history than the saved one keeps what fits
+  }
+  TRY(const auto has_reference, state.number<std::uint8_t>());
+  if (has_reference > 1) return corrupt("state of 'AGGR': damaged reference");
+  ReferenceUpdate reference;
+  std::uint64_t reference_iteration = 0;
+  if (has_reference == 1) {
+    TRY(reference_iteration, state.number<std::uint64_t>());
+    TRY(reference.version, state.number<std::uint64_t>());
+    if (reference_iteration > iteration || reference.version > version) {
+      return corrupt("state of 'AGGR': a reference from the future");
+    }
+    reference.vector.resize(model_.dimension());
+    TRY_STATUS(state.floats(reference.vector));
+    reference.norm = std::sqrt(squared_norm(reference.vector));
+  }
+  TRY(const auto filter_state, state.bytes());
+  TRY_STATUS(state.finish());
+  TRY_STATUS(filter_->restore(filter_state));
+  model_ = std::move(model);
+  reference_ = std::move(reference);
+  reference_iteration_ = reference_iteration;
+  has_reference_ = has_reference == 1;
+  iteration_ = iteration;
+  return {};
+}
+
+}  // namespace aflguard

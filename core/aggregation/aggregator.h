@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/aggregation/client_update.h"
+#include "core/aggregation/global_model.h"
+#include "core/aggregation/reference_update.h"
+#include "core/aggregation/update_filter.h"
+#include "core/aggregation/verdict.h"
+#include "core/base/result.h"
+
+namespace aflguard {
+
+struct AggregatorOptions {
+  double learning_rate = 0;  ///< eta; positive
+  /// tau_s: the reference is computed anew whenever this many more updates were judged; 0 counts as 1.
+  std::uint64_t reference_interval = 10;
+  /// Updates on versions further back are rejected.
+  std::uint64_t max_delay = std::numeric_limits<std::uint64_t>::max();
+  /// Versions before the current one that stay readable. Filters that need base models reject updates on
+  /// versions that are gone.
+  std::size_t history = 0;
+};
+
+/// The heart of a gateway and of the lab: judges updates in the order they come and moves the global model.
+/// No thread, no clock, no I/O: the same submissions give the same verdicts and the same model, bit for bit.
+class Aggregator final {
+ public:
+  /// Version 0 of the model is `initial`. `source` may be null when the filter needs no reference; it is
+  /// borrowed and must outlive the aggregator.
+  Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateFilter> filter, ReferenceSource* source,
+             std::span<const float> initial);
+
+  /// Judges one update, applies it if the filter says so, and counts it. Fails only when the reference
+  /// cannot be computed; then nothing has happened.
+  [[nodiscard]] Result<Verdict> submit(const ClientUpdate& update);
+
+  /// The reference that the next update will be compared with, computed now if it is due.
+  /// kInvalidInput without a source.
+  [[nodiscard]] Result<const ReferenceUpdate*> reference();
+
+  [[nodiscard]] const GlobalModel& model() const { return model_; }
+  [[nodiscard]] const UpdateFilter& filter() const { return *filter_; }
+  /// t: updates judged so far, rejected ones included.
+  [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
+
+  /// Everything that later verdicts depend on: model and kept history, reference, iteration, filter state.
+  [[nodiscard]] std::vector<std::byte> save() const;
+  /// kCorrupt, and nothing changes, when the bytes are damaged or belong to another model or filter.
+  [[nodiscard]] Status restore(std::span<const std::byte> bytes);
+
+ private:
+  [[nodiscard]] Verdict refuse(Reason reason, std::uint64_t delay);
+  [[nodiscard]] Verdict judge(const ClientUpdate& update, std::uint64_t delay);
+  /// Moves the model as decided; turns the verdict into kOverflow when it cannot be moved.
+  void apply(Decision& decision);
+
+  AggregatorOptions options_;
+  std::unique_ptr<UpdateFilter> filter_;
+  FilterNeeds needs_;
+  ReferenceSource* source_;
+  GlobalModel model_;
+  ReferenceUpdate reference_;
+  std::uint64_t reference_iteration_ = 0;  ///< when reference_ was computed
+  bool has_reference_ = false;
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace aflguard
