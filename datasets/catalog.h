@@ -29,6 +29,7 @@ struct DatasetInfo {
   std::vector<std::size_t> sample_shape;
   std::size_t subjects = 0;  ///< different people who produced the samples; 0 when unknown
   std::string command;       ///< what installs it
+  bool balanced = false;     ///< every class has as many samples as the others, in both parts
   std::vector<std::string> class_names = {};
 };
 

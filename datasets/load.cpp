@@ -1,5 +1,6 @@
 #include "datasets/load.h"
 
+#include <map>
 #include <set>
 
 #include "core/learning/cifar10.h"
@@ -54,6 +55,23 @@ Result<DatasetSplit> load_files(const DatasetInfo& info, const fs::path& folder)
   return internal_error("unknown layout of data set '" + info.name + "'");
 }
 
+Status verify_classes(const DatasetInfo& info, const std::string& place, const Dataset& data) {
+  std::map<std::int64_t, std::size_t> counts;
+  for (const std::int64_t label : data.labels) ++counts[label];
+  if (counts.size() != info.classes) {
+    return corrupt(place + " has samples of " + std::to_string(counts.size()) + " classes, expected " +
+                   std::to_string(info.classes));
+  }
+  if (!info.balanced) return {};
+  for (const auto& [label, count] : counts) {
+    if (count != data.size() / info.classes) {
+      return corrupt(place + " has " + std::to_string(count) + " samples of class " + std::to_string(label) +
+                     ", expected " + std::to_string(data.size() / info.classes));
+    }
+  }
+  return {};
+}
+
 Status verify_part(const DatasetInfo& info, const char* part, const Dataset& data, std::size_t count) {
   const std::string place = info.name + " " + part + " data";
   if (data.size() != count) {
@@ -64,12 +82,7 @@ Status verify_part(const DatasetInfo& info, const char* part, const Dataset& dat
     return corrupt(place + " has samples of shape " + shape_text(data.sample_shape) + ", expected " +
                    shape_text(info.sample_shape));
   }
-  const std::set<std::int64_t> classes(data.labels.begin(), data.labels.end());
-  if (classes.size() != info.classes) {
-    return corrupt(place + " has samples of " + std::to_string(classes.size()) + " classes, expected " +
-                   std::to_string(info.classes));
-  }
-  return {};
+  return verify_classes(info, place, data);
 }
 
 Status verify_subjects(const DatasetInfo& info, const DatasetSplit& split) {

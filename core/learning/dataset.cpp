@@ -1,6 +1,7 @@
 #include "core/learning/dataset.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/learning/model_description.h"
 
@@ -56,6 +57,29 @@ void Dataset::copy_features(std::size_t index, std::span<float> out) const {
     const float* from = std::get<std::vector<float>>(features).data() + index * width;
     std::copy(from, from + width, out.begin());
   }
+}
+
+Dataset Dataset::select(std::span<const std::size_t> indices) const {
+  Dataset chosen{name, sample_shape, {}, {}, {}, {}, classes};
+  const std::size_t width = sample_size();
+  std::visit(
+      [&](const auto& all) {
+        std::decay_t<decltype(all)> some;
+        some.reserve(indices.size() * width);
+        for (const std::size_t i : indices) {
+          check(i < size(), "sample index outside the data set");
+          const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * width);
+          some.insert(some.end(), first, first + static_cast<std::ptrdiff_t>(width));
+        }
+        chosen.features = std::move(some);
+      },
+      features);
+  for (const std::size_t i : indices) {
+    if (!labels.empty()) chosen.labels.push_back(labels[i]);
+    if (!values.empty()) chosen.values.push_back(values[i]);
+    if (!subjects.empty()) chosen.subjects.push_back(subjects[i]);
+  }
+  return chosen;
 }
 
 Batch BatchBuffer::gather(const Dataset& data, std::span<const std::size_t> indices) {

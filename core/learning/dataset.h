@@ -32,6 +32,9 @@ struct Dataset {
 
   /// Writes the sample's features as floats into `out` (sample_size() of them).
   void copy_features(std::size_t index, std::span<float> out) const;
+
+  /// The samples at `indices`, in that order.
+  [[nodiscard]] Dataset select(std::span<const std::size_t> indices) const;
 };
 
 /// Training and test part of one data set.
