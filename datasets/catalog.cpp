@@ -1,5 +1,7 @@
 #include "datasets/catalog.h"
 
+#include "core/base/nearest_name.h"
+
 namespace aflguard::datasets {
 
 std::span<const DatasetInfo> known_datasets() {
@@ -73,12 +75,12 @@ std::span<const DatasetInfo> known_datasets() {
 }
 
 Result<DatasetInfo> find_dataset(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const DatasetInfo& info : known_datasets()) {
     if (info.name == name) return info;
-    names += (names.empty() ? "" : ", ") + info.name;
+    names.push_back(info.name);
   }
-  return invalid_input("unknown data set '" + std::string(name) + "'; known: " + names);
+  return invalid_input(unknown_name("data set", name, names));
 }
 
 }  // namespace aflguard::datasets
