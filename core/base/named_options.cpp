@@ -1,0 +1,37 @@
+#include "core/base/named_options.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "core/base/nearest_name.h"
+
+namespace aflguard {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+}  // namespace
+
+Status check_options(std::string_view owner, std::span<const NamedOption> known, const OptionValues& values) {
+  std::vector<std::string_view> names;
+  for (const NamedOption& option : known) names.push_back(option.name);
+  for (const auto& [name, value] : values) {
+    const auto option = std::find_if(known.begin(), known.end(),
+                                     [&name = name](const NamedOption& o) { return o.name == name; });
+    if (option == known.end()) {
+      return invalid_input(unknown_name("option of " + std::string(owner), name, names));
+    }
+    if (!(value >= option->low && value <= option->high)) {
+      return invalid_input("option " + name + " of " + std::string(owner) + " is " + number(value) +
+                           ", it must be from " + number(option->low) + " to " + number(option->high));
+    }
+  }
+  return {};
+}
+
+}  // namespace aflguard

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace aflguard {
+
+/// One number that something pluggable can be tuned with: name, default, allowed range and meaning.
+struct NamedOption {
+  std::string_view name;
+  double otherwise = 0;
+  double low = 0;
+  double high = 0;
+  std::string_view meaning;
+};
+
+/// Chosen values by name; what is missing takes its default.
+using OptionValues = std::map<std::string, double>;
+
+[[nodiscard]] inline double option_or(const OptionValues& values, const std::string& name, double otherwise) {
+  const auto found = values.find(name);
+  return found == values.end() ? otherwise : found->second;
+}
+
+/// kInvalidInput when a value's name is not among `known` (with the nearest one) or it is out of its range.
+[[nodiscard]] Status check_options(std::string_view owner, std::span<const NamedOption> known,
+                                   const OptionValues& values);
+
+}  // namespace aflguard

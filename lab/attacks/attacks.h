@@ -1,0 +1,21 @@
+#pragma once
+
+#include "lab/attack.h"
+
+namespace aflguard::lab {
+
+// Data poisoning: honest arithmetic on false data.
+[[nodiscard]] AttackKind label_flip_kind();  ///< lf
+[[nodiscard]] AttackKind backdoor_kind();    ///< bd
+
+// Update poisoning.
+[[nodiscard]] AttackKind gauss_kind();
+[[nodiscard]] AttackKind gradient_deviation_kind();  ///< gd
+
+// Readings of the paper's adaptive attack.
+[[nodiscard]] AttackKind adapt_reverse_kind();
+[[nodiscard]] AttackKind adapt_fang_kind();
+[[nodiscard]] AttackKind adapt_sign_kind();
+[[nodiscard]] AttackKind adapt_boundary_kind();
+
+}  // namespace aflguard::lab

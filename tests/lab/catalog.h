@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/aggregation/aflguard.h"
+#include "core/aggregation/async_sgd.h"
+#include "core/aggregation/basgd.h"
+#include "core/aggregation/kardam.h"
+#include "core/aggregation/sync_aflguard.h"
+#include "core/aggregation/zeno_plus_plus.h"
+#include "lab/attacks/attacks.h"
+#include "lab/experiment.h"
+
+namespace aflguard::testing {
+
+inline lab::Catalog full_catalog() {
+  return {{async_sgd_kind(), kardam_kind(), basgd_kind(), zeno_plus_plus_kind(), aflguard_kind(),
+           sync_aflguard_kind()},
+          {lab::label_flip_kind(), lab::gauss_kind(), lab::gradient_deviation_kind(), lab::backdoor_kind(),
+           lab::adapt_reverse_kind(), lab::adapt_fang_kind(), lab::adapt_sign_kind(),
+           lab::adapt_boundary_kind()}};
+}
+
+}  // namespace aflguard::testing
