@@ -85,14 +85,15 @@ Result<double> attack_success(Trainer& trainer, std::span<const float> theta, co
 }
 
 Result<double> mean_squared_error(Trainer& trainer, std::span<const float> theta, const Dataset& test) {
+  constexpr float largest = std::numeric_limits<float>::max();
   double squares = 0;
   TRY_STATUS(for_each_prediction(
       trainer, theta, test, all_of(test), {}, [&](std::size_t index, std::span<const float> value) {
-        const double residual = static_cast<double>(value[0]) - static_cast<double>(test.values[index]);
+        const double predicted = static_cast<double>(std::isfinite(value[0]) ? value[0] : largest);
+        const double residual = predicted - static_cast<double>(test.values[index]);
         squares += residual * residual;
       }));
-  const double mean = squares / static_cast<double>(std::max<std::size_t>(1, test.size()));
-  return std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean;
+  return squares / static_cast<double>(std::max<std::size_t>(1, test.size()));
 }
 
 double model_estimation_error(std::span<const float> theta, std::span<const float> true_model) {

@@ -30,7 +30,7 @@ struct Metrics {
 [[nodiscard]] Result<double> attack_success(Trainer& trainer, std::span<const float> theta,
                                             const Dataset& test, std::int64_t target);
 
-/// May be infinite when the model has diverged.
+/// Always finite: a prediction that a diverged model takes out of float's range counts as the largest float.
 [[nodiscard]] Result<double> mean_squared_error(Trainer& trainer, std::span<const float> theta,
                                                 const Dataset& test);
 
