@@ -12,7 +12,11 @@ std::string variable(const char* name) {
 }
 
 Result<std::filesystem::path> folder(const char* own, const char* xdg, const char* below_home) {
-  if (const auto path = variable(own); !path.empty()) return std::filesystem::absolute(path);
+  if (const auto path = variable(own); !path.empty()) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(path, error);
+    return error ? std::filesystem::path(path) : absolute;
+  }
   // The XDG specification has relative paths ignored.
   if (const std::filesystem::path base = variable(xdg); base.is_absolute()) return base / "aflguard";
   if (const std::filesystem::path home = variable("HOME"); home.is_absolute()) {

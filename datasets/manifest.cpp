@@ -64,7 +64,11 @@ std::string remedy(const DatasetInfo& info) {
 
 Status write_manifest(const fs::path& folder, const std::string& name, const Origin& origin) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    paths.push_back(it->path());
+  }
+  if (error) return io_error("cannot list " + folder.string() + ": " + error.message());
   std::sort(paths.begin(), paths.end());
   Json json = {{"format", kFormat}, {"version", kVersion}, {"name", name}, {"source", origin.source}};
   if (origin.seed != 0) json["seed"] = origin.seed;
