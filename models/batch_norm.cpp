@@ -1,0 +1,37 @@
+#include "models/batch_norm.h"
+
+#include "models/passes/rewrite.h"
+
+namespace aflguard::models {
+namespace {
+
+/// Mean and centred variance of each channel, then the operator for inference, which every build has.
+std::vector<Value> normalize_with_batch(GraphBuilder& g, const Node& node) {
+  const Value x = node.input(0);
+  const std::size_t rank = g.rank(x);
+  Axes axes{0};
+  for (std::size_t i = 2; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  Shape per_channel(rank);
+  per_channel[1] = g.shape(x)[1];
+  const Value mean = g.reduce_mean(x, axes, false);
+  const Value centred = g.sub(x, g.reshape(mean, per_channel));
+  const Value variance = g.reduce_mean(g.mul(centred, centred), axes, false);
+  const Value y = g.emit("BatchNormalization", {x, node.input(1), node.input(2), mean, variance},
+                         {{"epsilon", node.float_or("epsilon", 1e-5F)}});
+  return {y, mean, variance};
+}
+
+}  // namespace
+
+Status lower_batch_norm(Graph& graph, const OperatorSet& operators, NormStatistics statistics) {
+  return rewrite(graph, operators, [&](GraphBuilder& g, const Node& node) -> Replacement {
+    if (node.op != kBatchNorm) return std::nullopt;
+    if (statistics == NormStatistics::kBatch) return normalize_with_batch(g, node);
+    std::vector<Value> inputs = node.inputs;
+    const Value y =
+        g.emit("BatchNormalization", std::move(inputs), {{"epsilon", node.float_or("epsilon", 1e-5F)}});
+    return std::vector<Value>{y, node.input(3), node.input(4)};
+  });
+}
+
+}  // namespace aflguard::models

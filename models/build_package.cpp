@@ -1,0 +1,106 @@
+#include "models/build_package.h"
+
+#include <algorithm>
+
+#include "models/onnx_file/onnx_file.h"
+#include "models/training_graph.h"
+
+namespace aflguard::models {
+namespace {
+
+std::vector<std::size_t> sample_shape(const Shape& shape) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 1; i < shape.size(); ++i) result.push_back(static_cast<std::size_t>(shape[i].value));
+  return result;
+}
+
+/// The parameters on which the loss depends. The rest is noted, except what never is one: stored statistics
+/// of batch normalisations and settings such as Clip's bounds.
+std::vector<ForwardParameter> trained_parameters(const ForwardModel& model, const JointGraph& joint,
+                                                 std::vector<std::string>& notes) {
+  std::vector<ForwardParameter> trained;
+  for (const ForwardParameter& parameter : model.parameters) {
+    if (joint.gradients.contains(parameter.value)) {
+      trained.push_back(parameter);
+    } else if (!model.graph.values.contains(parameter.value)) {
+      notes.push_back("initializer '" + parameter.name + "' is not used by the output and was left out");
+    }
+  }
+  return trained;
+}
+
+ModelDescription describe_model(const ForwardModel& model, const std::vector<ForwardParameter>& parameters,
+                                Loss loss) {
+  ModelDescription description;
+  description.name = model.name;
+  std::size_t offset = 0;
+  for (const ForwardParameter& parameter : parameters) {
+    Parameter entry;
+    entry.name = parameter.name;
+    for (const std::int64_t extent : parameter.initial.shape)
+      entry.shape.push_back(static_cast<std::size_t>(extent));
+    entry.offset = offset;
+    entry.initializer = parameter.initializer;
+    entry.bound = parameter.bound;
+    offset += entry.size();
+    description.parameters.push_back(std::move(entry));
+  }
+  description.input_shape = sample_shape(model.graph.shape(model.graph.inputs.front()));
+  description.output_shape = sample_shape(model.graph.shape(model.graph.outputs.front()));
+  description.loss = loss;
+  description.opset = kGraphOpset;
+  description.hash = layout_hash(description);
+  return description;
+}
+
+/// Stored first values of all parameters, if the model brings any.
+std::vector<float> stored_values(const std::vector<ForwardParameter>& parameters) {
+  const bool any = std::ranges::any_of(
+      parameters, [](const ForwardParameter& p) { return p.initializer == Initializer::kStored; });
+  std::vector<float> values;
+  for (const ForwardParameter& parameter : parameters) {
+    if (!any) break;
+    const auto own = parameter.initial.values<float>();
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
+
+Result<std::string> training_file(JointGraph joint, const ForwardModel& model,
+                                  const std::vector<ForwardParameter>& parameters, const Flavor& flavor) {
+  for (const ForwardParameter& parameter : model.parameters) {
+    const auto& values = joint.graph.values;
+    if (!joint.gradients.contains(parameter.value) && values.contains(parameter.value)) {
+      joint.graph.constants[parameter.value] = parameter.initial;
+    }
+  }
+  TRY(const Graph graph, make_training_graph(std::move(joint), parameters, flavor.operators));
+  return write_onnx(graph, "train");
+}
+
+}  // namespace
+
+Result<BuiltPackage> build_package(const ForwardModel& model, const PackageOptions& options) {
+  BuiltPackage built;
+  built.notes = model.notes;
+  const Flavor standard = flavor_of(OpsFlavor::kStandard);
+  TRY(JointGraph joint, make_joint_graph(model, standard, options.loss));
+  const auto parameters = trained_parameters(model, joint, built.notes);
+  if (parameters.empty()) {
+    return invalid_input("the model has no parameters: no float32 initializer reaches its output");
+  }
+  ModelPackage& package = built.package;
+  package.description = describe_model(model, parameters, options.loss);
+  package.initial = stored_values(parameters);
+  TRY(package.train_graph, training_file(std::move(joint), model, parameters, standard));
+  TRY(const Graph evaluation, make_evaluation_graph(model, parameters, standard, options.evaluation));
+  TRY(package.eval_graph, write_onnx(evaluation, "eval"));
+  if (options.ops == OpsFlavor::kFused) {
+    const Flavor fused = flavor_of(OpsFlavor::kFused);
+    TRY(JointGraph fused_joint, make_joint_graph(model, fused, options.loss));
+    TRY(package.fused_train_graph, training_file(std::move(fused_joint), model, parameters, fused));
+  }
+  return built;
+}
+
+}  // namespace aflguard::models

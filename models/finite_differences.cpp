@@ -1,0 +1,179 @@
+#include "models/finite_differences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/base/random.h"
+
+namespace aflguard::models {
+namespace {
+
+double dot(std::span<const float> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+double norm(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum);
+}
+
+/// Random samples and targets of the model's shapes.
+struct RandomBatch {
+  RandomBatch(const ModelDescription& model, std::size_t count, Random& random) : size(count) {
+    features.resize(count * model.input_size());
+    for (float& value : features) value = static_cast<float>(random.normal());
+    if (model.loss == Loss::kCrossEntropy) {
+      for (std::size_t i = 0; i < count; ++i)
+        labels.push_back(static_cast<std::int64_t>(random.below(model.classes())));
+    } else {
+      values.resize(count * model.output_size());
+      for (float& value : values) value = static_cast<float>(random.normal());
+    }
+  }
+  [[nodiscard]] Batch view() const { return {size, features, labels, values}; }
+
+  std::size_t size;
+  std::vector<float> features;
+  std::vector<std::int64_t> labels;
+  std::vector<float> values;
+};
+
+/// The loss in double from float32 outputs: rounding of single outputs averages out, a float32 loss's does
+/// not.
+double loss_of(const ModelDescription& model, const RandomBatch& batch, std::span<const float> outputs) {
+  double total = 0;
+  if (model.loss == Loss::kMeanSquaredError) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const double difference = static_cast<double>(outputs[i]) - batch.values[i];
+      total += difference * difference;
+    }
+    return total / static_cast<double>(outputs.size());
+  }
+  const std::size_t classes = model.classes();
+  for (std::size_t i = 0; i < batch.size; ++i) {
+    const auto row = outputs.subspan(i * classes, classes);
+    const double top = *std::ranges::max_element(row);
+    double sum = 0;
+    for (const float score : row) sum += std::exp(score - top);
+    total += top + std::log(sum) - row[static_cast<std::size_t>(batch.labels[i])];
+  }
+  return total / static_cast<double>(batch.size);
+}
+
+class Checker final {
+ public:
+  Checker(Trainer& trainer, std::vector<float> theta, std::size_t batch, std::uint64_t seed)
+      : trainer_(trainer),
+        random_(seed),
+        theta_(std::move(theta)),
+        batch_(trainer.model(), batch, random_),
+        gradient_(trainer.model().dimension()),
+        outputs_(batch * trainer.model().output_size()) {}
+
+  Result<GradientCheck> run() {
+    GradientCheck result;
+    TRY(const float loss, trainer_.gradient(theta_, batch_.view(), gradient_));
+    result.loss = loss;
+    TRY(const double evaluated, evaluated_loss(theta_));
+    // Where evaluation is another function (stored statistics, probabilities), only the training loss serves.
+    use_outputs_ = std::abs(evaluated - result.loss) <= 1e-4 * std::max(1.0, std::abs(result.loss));
+    for (const Parameter& parameter : trainer_.model().parameters) TRY_STATUS(visit(parameter, result));
+    return result;
+  }
+
+ private:
+  Result<double> evaluated_loss(std::span<const float> theta) {
+    TRY_STATUS(trainer_.predict(theta, batch_.features, batch_.size, outputs_));
+    return loss_of(trainer_.model(), batch_, outputs_);
+  }
+
+  Result<double> loss_at(std::span<const float> theta) {
+    if (use_outputs_) return evaluated_loss(theta);
+    std::vector<float> unused(gradient_.size());
+    TRY(const float loss, trainer_.gradient(theta, batch_.view(), unused));
+    return static_cast<double>(loss);
+  }
+
+  Result<double> difference(const Parameter& parameter, std::span<const double> direction, double step) {
+    double losses[2] = {};
+    double moved = 0;  // along the direction, as float32 allows
+    for (const int side : {0, 1}) {
+      std::vector<float> shifted = theta_;
+      for (std::size_t i = 0; i < direction.size(); ++i) {
+        float& coordinate = shifted[parameter.offset + i];
+        const float before = coordinate;
+        coordinate = static_cast<float>(before + (side == 0 ? step : -step) * direction[i]);
+        moved += std::abs(static_cast<double>(coordinate) - before) * std::abs(direction[i]);
+      }
+      TRY(losses[side], loss_at(shifted));
+    }
+    return moved > 0 ? (losses[0] - losses[1]) / moved : 0;
+  }
+
+  /// Central difference at the step that agrees best with half of it.
+  Result<double> derivative(const Parameter& parameter, std::span<const double> direction) {
+    const double scale = std::max(1.0, norm(own(theta_, parameter)));
+    double best = 0;
+    double best_gap = std::numeric_limits<double>::infinity();
+    TRY(double wide, difference(parameter, direction, scale * 0.064));
+    for (double step = scale * 0.032; step > scale * 1e-4; step /= 2) {
+      TRY(const double narrow, difference(parameter, direction, step));
+      const double gap = std::abs(narrow - wide);
+      if (gap < best_gap) {
+        best_gap = gap;
+        best = narrow + (narrow - wide) / 3;  // Richardson: removes the error of second order
+      }
+      wide = narrow;
+    }
+    return best;
+  }
+
+  static std::span<const float> own(const std::vector<float>& vector, const Parameter& parameter) {
+    return std::span(vector).subspan(parameter.offset, parameter.size());
+  }
+
+  Status visit(const Parameter& parameter, GradientCheck& result) {
+    const auto gradient = own(gradient_, parameter);
+    const double length = norm(gradient);
+    const double floor =
+        1e-3 * norm(gradient_) / std::sqrt(static_cast<double>(trainer_.model().parameters.size()));
+    for (const bool along_gradient : {true, false}) {
+      std::vector<double> direction(gradient.size());
+      const double unit = 1 / std::sqrt(static_cast<double>(gradient.size()));
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        const double chance = random_.uniform() < 0.5 ? -unit : unit;
+        direction[i] = along_gradient && length > 0 ? gradient[i] / length : chance;
+      }
+      TRY(const double numeric, derivative(parameter, direction));
+      const double error = std::abs(numeric - dot(gradient, direction)) / std::max({length, floor, 1e-12});
+      ++result.directions;
+      if (result.worst_parameter.empty() || !(error <= result.worst_error)) {
+        result.worst_error = error;
+        result.worst_parameter = parameter.name;
+      }
+    }
+    return {};
+  }
+
+  Trainer& trainer_;
+  Random random_;
+  std::vector<float> theta_;
+  RandomBatch batch_;
+  std::vector<float> gradient_;
+  std::vector<float> outputs_;
+  bool use_outputs_ = true;
+};
+
+}  // namespace
+
+Result<GradientCheck> check_gradient(Trainer& trainer, std::vector<float> theta, std::size_t batch,
+                                     std::uint64_t seed) {
+  return Checker(trainer, std::move(theta), batch, seed).run();
+}
+
+}  // namespace aflguard::models

@@ -1,0 +1,218 @@
+#include "models/import/symbolic_ints.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace aflguard::models {
+namespace {
+
+using Folded = Result<std::optional<SymbolicInts>>;
+using Binary = std::function<std::optional<Dim>(const Dim&, const Dim&)>;
+
+std::optional<Dim> plus(const Dim& a, const Dim& b, std::int64_t sign) {
+  if (a.batch == b.batch) {
+    const Dim sum{a.value + sign * b.value, a.batch};
+    return sum.value == 0 ? Dim{0, false} : sum;
+  }
+  if (b.value == 0) return a;
+  if (a.value == 0) return Dim{sign * b.value, b.batch};
+  return std::nullopt;
+}
+
+/// Integer division; kB / c keeps the batch when it divides evenly.
+std::optional<Dim> quotient(const Dim& a, const Dim& b) {
+  if (b.value == 0) return std::nullopt;
+  if (!a.batch && !b.batch) return Dim{a.value / b.value, false};
+  return divided(a, b);
+}
+
+std::optional<Dim> equal(const Dim& a, const Dim& b) {
+  return Dim{a == b ? 1 : 0, false};
+}
+
+Binary binary_operation(const std::string& op) {
+  if (op == "Add") return [](const Dim& a, const Dim& b) { return plus(a, b, 1); };
+  if (op == "Sub") return [](const Dim& a, const Dim& b) { return plus(a, b, -1); };
+  if (op == "Mul") return times;
+  if (op == "Div") return quotient;
+  if (op == "Equal") return equal;
+  return {};
+}
+
+/// Elementwise on equal sizes, or with one operand a single element.
+Folded fold_binary(const Binary& operation, const std::vector<SymbolicInts>& in) {
+  const SymbolicInts& a = in[0];
+  const SymbolicInts& b = in[1];
+  const SymbolicInts& larger = b.values.size() > a.values.size() || b.shape.size() > a.shape.size() ? b : a;
+  if (a.values.size() != b.values.size() && a.values.size() != 1 && b.values.size() != 1)
+    return std::optional<SymbolicInts>();
+  SymbolicInts result{larger.shape, {}};
+  for (std::size_t i = 0; i < larger.values.size(); ++i) {
+    const auto value =
+        operation(a.values[a.values.size() == 1 ? 0 : i], b.values[b.values.size() == 1 ? 0 : i]);
+    if (!value) return unsupported("its result is not a multiple of the batch size");
+    result.values.push_back(*value);
+  }
+  return std::optional(result);
+}
+
+Folded fold_gather(const std::vector<SymbolicInts>& in) {
+  if (in[0].shape.size() != 1) return std::optional<SymbolicInts>();
+  SymbolicInts result{in[1].shape, {}};
+  const auto count = static_cast<std::int64_t>(in[0].values.size());
+  for (const Dim& index : in[1].values) {
+    const std::int64_t at = index.value < 0 ? index.value + count : index.value;
+    if (index.batch || at < 0 || at >= count)
+      return invalid_input("index " + text(index) + " is outside the shape");
+    result.values.push_back(in[0].values[static_cast<std::size_t>(at)]);
+  }
+  return std::optional(result);
+}
+
+Folded fold_concat(const std::vector<SymbolicInts>& in) {
+  SymbolicInts result{{0}, {}};
+  for (const SymbolicInts& part : in) {
+    if (part.shape.size() != 1) return std::optional<SymbolicInts>();
+    result.values.insert(result.values.end(), part.values.begin(), part.values.end());
+  }
+  result.shape = {static_cast<std::int64_t>(result.values.size())};
+  return std::optional(result);
+}
+
+Folded fold_slice(const Node& node, const std::vector<SymbolicInts>& in) {
+  if (in[0].shape.size() != 1) return std::optional<SymbolicInts>();
+  const auto count = static_cast<std::int64_t>(in[0].values.size());
+  const auto bound = [&](std::size_t input, const char* attribute, std::int64_t otherwise) {
+    if (input < in.size() && !in[input].values.empty()) return in[input].values.front().value;
+    const auto values = node.ints_or(attribute, {otherwise});
+    return values.empty() ? otherwise : values.front();
+  };
+  const std::int64_t step = in.size() > 4 ? bound(4, "steps", 1) : 1;
+  if (step != 1) return std::optional<SymbolicInts>();
+  const auto clamp = [count](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
+  };
+  const std::int64_t start = clamp(bound(1, "starts", 0));
+  const std::int64_t end = std::max(start, clamp(bound(2, "ends", count)));
+  SymbolicInts result{{end - start}, {}};
+  result.values.assign(in[0].values.begin() + start, in[0].values.begin() + end);
+  return std::optional(result);
+}
+
+/// The same values in another arrangement: as a scalar, a list of one, or unchanged.
+Folded fold_rearranged(const std::string& op, const std::vector<SymbolicInts>& in) {
+  SymbolicInts result = in[0];
+  if (op == "Squeeze" && result.values.size() == 1) result.shape = {};
+  if (op == "Unsqueeze" || op == "Reshape") result.shape = {static_cast<std::int64_t>(result.values.size())};
+  if (op == "Reshape" && in[1].values.empty()) result.shape = {};
+  return std::optional(result);
+}
+
+Folded fold_constant_of_shape(const Node& node, const SymbolicInts& shape) {
+  Dim fill{0, false};
+  if (const auto found = node.attributes.find("value"); found != node.attributes.end()) {
+    const auto* tensor = std::get_if<Tensor>(&found->second);
+    const auto values = tensor ? symbolic_ints(*tensor) : std::nullopt;
+    if (!values || values->values.empty()) return std::optional<SymbolicInts>();
+    fill = values->values.front();
+  } else {
+    return std::optional<SymbolicInts>();  // zeros of type float
+  }
+  if (shape.values.size() != 1 || shape.depends_on_batch() || shape.values.front().value > 64) {
+    return std::optional<SymbolicInts>();
+  }
+  SymbolicInts result{{shape.values.front().value}, {}};
+  result.values.assign(static_cast<std::size_t>(shape.values.front().value), fill);
+  return std::optional(result);
+}
+
+Folded fold_where(const std::vector<SymbolicInts>& in) {
+  const std::size_t count = in[0].values.size();
+  if (in[1].values.size() != count || in[2].values.size() != count) return std::optional<SymbolicInts>();
+  SymbolicInts result{in[0].shape, {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    result.values.push_back(in[0].values[i].value != 0 ? in[1].values[i] : in[2].values[i]);
+  }
+  return std::optional(result);
+}
+
+Folded fold_product(const std::vector<SymbolicInts>& in) {
+  const auto total = product(in[0].values);
+  if (!total) return unsupported("its result is not a multiple of the batch size");
+  return std::optional(SymbolicInts{{}, {*total}});
+}
+
+Folded fold_cast(const Node& node, const SymbolicInts& in) {
+  const auto type = static_cast<ElementType>(node.int_or("to", 0));
+  if (type != ElementType::kInt64 && type != ElementType::kInt32 && type != ElementType::kBool) {
+    return std::optional<SymbolicInts>();
+  }
+  SymbolicInts result = in;
+  result.type = type;
+  return std::optional(result);
+}
+
+}  // namespace
+
+bool SymbolicInts::depends_on_batch() const {
+  return std::ranges::any_of(values, [](const Dim& value) { return value.batch; });
+}
+
+Result<std::vector<std::int64_t>> SymbolicInts::constants() const {
+  std::vector<std::int64_t> result;
+  for (const Dim& value : values) {
+    if (value.batch) return unsupported("a setting depends on the batch size");
+    result.push_back(value.value);
+  }
+  return result;
+}
+
+std::optional<SymbolicInts> symbolic_ints(const Tensor& tensor) {
+  SymbolicInts result{tensor.shape, {}, tensor.type};
+  const auto append = [&](const auto& values) {
+    for (const auto value : values) result.values.push_back({static_cast<std::int64_t>(value), false});
+  };
+  if (tensor.type == ElementType::kInt64) {
+    append(tensor.values<std::int64_t>());
+  } else if (tensor.type == ElementType::kInt32) {
+    append(tensor.values<std::int32_t>());
+  } else if (tensor.type == ElementType::kBool) {
+    append(tensor.values<std::uint8_t>());
+  } else {
+    return std::nullopt;
+  }
+  return result;
+}
+
+Tensor to_tensor(const SymbolicInts& ints) {
+  std::vector<std::int64_t> values;
+  for (const Dim& value : ints.values) values.push_back(value.value);
+  Tensor wide = int64_tensor(values, ints.shape);
+  if (ints.type == ElementType::kInt64) return wide;
+  Tensor narrow{ints.type, ints.shape, {}};
+  const std::size_t width = element_size(ints.type);
+  for (std::size_t i = 0; i < values.size(); ++i) {  // little-endian: the low bytes come first
+    const auto* first = wide.data.data() + i * sizeof(std::int64_t);
+    narrow.data.insert(narrow.data.end(), first, first + width);
+  }
+  return narrow;
+}
+
+Folded fold_ints(const Node& node, const std::vector<SymbolicInts>& in) {
+  const std::string& op = node.op.op_type;
+  if (!node.op.domain.empty() || in.empty()) return std::optional<SymbolicInts>();
+  if (const Binary operation = binary_operation(op); operation && in.size() == 2)
+    return fold_binary(operation, in);
+  if (op == "Gather" && in.size() == 2) return fold_gather(in);
+  if (op == "Concat") return fold_concat(in);
+  if (op == "Slice") return fold_slice(node, in);
+  if (op == "Squeeze" || op == "Unsqueeze" || op == "Identity") return fold_rearranged(op, in);
+  if (op == "Reshape" && in.size() == 2) return fold_rearranged(op, in);
+  if (op == "ConstantOfShape") return fold_constant_of_shape(node, in[0]);
+  if (op == "Where" && in.size() == 3) return fold_where(in);
+  if (op == "ReduceProd") return fold_product(in);
+  if (op == "Cast") return fold_cast(node, in[0]);
+  return std::optional<SymbolicInts>();
+}
+
+}  // namespace aflguard::models

@@ -1,0 +1,137 @@
+#include "models/training_graph.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "models/differentiate.h"
+#include "models/losses.h"
+
+namespace aflguard::models {
+namespace {
+
+constexpr const char* kTheta = "theta";
+
+Dim size_of(const ForwardParameter& parameter) {
+  return {static_cast<std::int64_t>(parameter.initial.size()), false};
+}
+
+/// Makes theta an input and the parameters slices of it. What reads a parameter stays as it is.
+Status take_parameters_from_theta(Graph& graph, const std::vector<ForwardParameter>& parameters,
+                                  const OperatorSet& operators) {
+  std::vector<Node> rest = std::move(graph.nodes);
+  graph.nodes.clear();
+  GraphBuilder builder(graph, operators);
+  std::vector<std::int64_t> sizes;
+  std::int64_t dimension = 0;
+  for (const ForwardParameter& parameter : parameters) {
+    sizes.push_back(size_of(parameter).value);
+    dimension += sizes.back();
+  }
+  graph.values[kTheta] = {ElementType::kFloat, {{dimension, false}}};
+  graph.inputs.insert(graph.inputs.begin(), kTheta);
+  const auto parts = parameters.size() == 1
+                         ? std::vector<Value>{kTheta}
+                         : builder.emit_many({"", "Split"}, {kTheta, builder.ints(sizes)}, {}, sizes.size());
+  TRY_STATUS(builder.status());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Value shaped = builder.reshape(parts[i], constant_shape(parameters[i].initial.shape));
+    for (Node& node : rest) std::ranges::replace(node.inputs, parameters[i].value, shaped);
+    std::ranges::replace(graph.outputs, parameters[i].value, shaped);
+    graph.values.erase(parameters[i].value);
+  }
+  graph.nodes.insert(graph.nodes.end(), std::make_move_iterator(rest.begin()),
+                     std::make_move_iterator(rest.end()));
+  return builder.status();
+}
+
+/// Parameters that are not trained keep the values that the imported file gave them.
+void keep_others_as_constants(Graph& graph, const ForwardModel& model,
+                              const std::vector<ForwardParameter>& trained) {
+  for (const ForwardParameter& parameter : model.parameters) {
+    const bool is_trained = std::ranges::any_of(
+        trained, [&](const ForwardParameter& other) { return other.value == parameter.value; });
+    if (!is_trained && graph.values.contains(parameter.value))
+      graph.constants[parameter.value] = parameter.initial;
+  }
+}
+
+/// Gives an output its final name, with a node where the value is an input or has a second role.
+void name_output(GraphBuilder& builder, std::size_t index, const Value& name) {
+  Graph& graph = builder.graph();
+  const Value current = graph.outputs[index];
+  const bool made_by_node = std::ranges::any_of(graph.nodes, [&](const Node& node) {
+    return std::ranges::find(node.outputs, current) != node.outputs.end();
+  });
+  const bool unique = std::ranges::count(graph.outputs, current) == 1;
+  if (made_by_node && unique) {
+    rename_value(graph, current, name);
+    return;
+  }
+  graph.outputs[index] = builder.emit("Identity", {current});
+  rename_value(graph, graph.outputs[index], name);
+}
+
+Status tidy(Graph& graph, const OperatorSet& operators) {
+  remove_dead_nodes(graph);
+  TRY_STATUS(share_equal_nodes(graph, operators));
+  remove_dead_nodes(graph);
+  return {};
+}
+
+}  // namespace
+
+Result<JointGraph> make_joint_graph(const ForwardModel& model, const Flavor& flavor, Loss loss) {
+  JointGraph joint{model.graph, {}};
+  for (const GraphPass pass : flavor.forward_passes) TRY_STATUS(pass(joint.graph, flavor.operators));
+  const Value output = joint.graph.outputs.front();
+  TRY(const ValueInfo target, target_info(joint.graph.shape(output), loss));
+  joint.graph.inputs.push_back("y");
+  joint.graph.values["y"] = target;
+  GraphBuilder builder(joint.graph, flavor.operators);
+  TRY(const AppendedLoss appended, append_loss(builder, output, "y", loss));
+  // The loss's own nodes are behind `scores`: the backward walk never enters them.
+  std::vector<Value> parameters;
+  for (const ForwardParameter& parameter : model.parameters) parameters.push_back(parameter.value);
+  TRY(joint.gradients, differentiate(builder, appended.scores, appended.gradient, parameters));
+  joint.graph.outputs = {appended.loss};
+  return joint;
+}
+
+Result<Graph> make_training_graph(JointGraph joint, const std::vector<ForwardParameter>& parameters,
+                                  const OperatorSet& operators) {
+  Graph& graph = joint.graph;
+  {
+    GraphBuilder builder(graph, operators);
+    std::vector<Value> flat;
+    for (const ForwardParameter& parameter : parameters) {
+      flat.push_back(builder.reshape(joint.gradients.at(parameter.value), {size_of(parameter)}));
+    }
+    graph.outputs.push_back(builder.concat(std::move(flat), 0));
+    TRY_STATUS(builder.status());
+  }
+  TRY_STATUS(lower_batch_norm(graph, operators, NormStatistics::kBatch));
+  TRY_STATUS(take_parameters_from_theta(graph, parameters, operators));
+  TRY_STATUS(tidy(graph, operators));
+  GraphBuilder builder(graph, operators);
+  name_output(builder, 0, "loss");
+  name_output(builder, 1, "gradient");
+  TRY_STATUS(builder.status());
+  return std::move(joint.graph);
+}
+
+Result<Graph> make_evaluation_graph(const ForwardModel& model,
+                                    const std::vector<ForwardParameter>& parameters, const Flavor& flavor,
+                                    NormStatistics statistics) {
+  Graph graph = model.graph;
+  keep_others_as_constants(graph, model, parameters);
+  for (const GraphPass pass : flavor.forward_passes) TRY_STATUS(pass(graph, flavor.operators));
+  TRY_STATUS(lower_batch_norm(graph, flavor.operators, statistics));
+  TRY_STATUS(take_parameters_from_theta(graph, parameters, flavor.operators));
+  TRY_STATUS(tidy(graph, flavor.operators));
+  GraphBuilder builder(graph, flavor.operators);
+  name_output(builder, 0, "logits");
+  TRY_STATUS(builder.status());
+  return graph;
+}
+
+}  // namespace aflguard::models

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/base/result.h"
+#include "models/build_package.h"
+
+namespace aflguard::models {
+
+/// Forward and backward pass in one graph, before the parameters are taken out of theta.
+struct JointGraph {
+  Graph graph;                       ///< inputs x, y; output loss
+  std::map<Value, Value> gradients;  ///< by parameter
+};
+
+[[nodiscard]] Result<JointGraph> make_joint_graph(const ForwardModel& model, const Flavor& flavor, Loss loss);
+
+/// theta, x, y -> loss, gradient
+[[nodiscard]] Result<Graph> make_training_graph(JointGraph joint,
+                                                const std::vector<ForwardParameter>& parameters,
+                                                const OperatorSet& operators);
+
+/// theta, x -> logits
+[[nodiscard]] Result<Graph> make_evaluation_graph(const ForwardModel& model,
+                                                  const std::vector<ForwardParameter>& parameters,
+                                                  const Flavor& flavor, NormStatistics statistics);
+
+}  // namespace aflguard::models

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace aflguard::tools {
+
+/// What the verbs that use a package read from the command line.
+struct ModelRunOptions {
+  std::string folder;
+  std::string theta;
+  std::string x;
+  std::string y;
+  std::string output;
+  std::string ops;  ///< "standard", "fused", or empty: the fastest that the package has
+  std::uint64_t seed = 1;
+  std::size_t batch = 0;
+  double tolerance = 0.01;
+  int threads = 1;
+  bool json = false;
+};
+
+[[nodiscard]] Status show_model(const ModelRunOptions& options);
+[[nodiscard]] Status initialize_theta(const ModelRunOptions& options);
+[[nodiscard]] Status compute_gradient(const ModelRunOptions& options);
+[[nodiscard]] Status predict(const ModelRunOptions& options);
+[[nodiscard]] Status check_model(const ModelRunOptions& options);
+
+}  // namespace aflguard::tools
