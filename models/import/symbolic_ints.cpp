@@ -79,33 +79,102 @@ Folded fold_concat(const std::vector<SymbolicInts>& in) {
   return std::optional(result);
 }
 
+/// Picks elements: `source` says from which flat position each element of the result comes.
+SymbolicInts picked(const SymbolicInts& in, std::vector<std::int64_t> shape,
+                    const std::vector<std::size_t>& source) {
+  SymbolicInts result{std::move(shape), {}};
+  for (const std::size_t at : source) result.values.push_back(in.values[at]);
+  return result;
+}
+
+/// The positions that NumPy's slice start:end:step takes out of `extent`.
+std::vector<std::int64_t> slice_positions(std::int64_t extent, std::int64_t start, std::int64_t end,
+                                          std::int64_t step) {
+  std::vector<std::int64_t> positions;
+  const std::int64_t low = step > 0 ? 0 : -1;
+  const auto clamp = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? std::max<std::int64_t>(at + extent, low) : at, low,
+                                    step > 0 ? extent : extent - 1);
+  };
+  const std::int64_t last = step < 0 && end < -extent ? -1 : clamp(end);
+  for (std::int64_t at = clamp(start); step > 0 ? at < last : at > last; at += step) positions.push_back(at);
+  return positions;
+}
+
+/// Slices along one axis of a list or table.
 Folded fold_slice(const Node& node, const std::vector<SymbolicInts>& in) {
-  if (in[0].shape.size() != 1) return std::optional<SymbolicInts>();
+  const auto setting = [&](std::size_t input, const char* attribute, std::int64_t otherwise) {
+    if (input < in.size()) return in[input].values.size() == 1 ? in[input].values : Shape();
+    return constant_shape(node.ints_or(attribute, {otherwise}));
+  };
+  const Shape start = setting(1, "starts", 0);
+  const Shape end = setting(2, "ends", 0);
+  const Shape axes = setting(3, "axes", 0);
+  const Shape step = setting(4, "steps", 1);
+  for (const Shape* one : {&start, &end, &axes, &step}) {
+    if (one->size() != 1 || one->front().batch) return std::optional<SymbolicInts>();
+  }
+  TRY(const std::size_t axis, normal_axis(axes.front().value, in[0].shape.size()));
+  if (step.front().value == 0) return invalid_input("its step is 0");
+  const auto positions =
+      slice_positions(in[0].shape[axis], start.front().value, end.front().value, step.front().value);
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < in[0].shape.size(); ++i)
+    inner *= static_cast<std::size_t>(in[0].shape[i]);
+  const std::size_t block = inner * static_cast<std::size_t>(in[0].shape[axis]);
+  std::vector<std::size_t> source;
+  for (std::size_t first = 0; block > 0 && first < in[0].values.size(); first += block) {
+    for (const std::int64_t at : positions) {
+      for (std::size_t i = 0; i < inner; ++i)
+        source.push_back(first + static_cast<std::size_t>(at) * inner + i);
+    }
+  }
+  auto shape = in[0].shape;
+  shape[axis] = static_cast<std::int64_t>(positions.size());
+  return std::optional(picked(in[0], std::move(shape), source));
+}
+
+Folded fold_transpose(const Node& node, const SymbolicInts& in) {
+  if (in.shape.size() != 2 || node.ints_or("perm", {1, 0}) != std::vector<std::int64_t>{1, 0}) {
+    return std::optional<SymbolicInts>();
+  }
+  const auto rows = static_cast<std::size_t>(in.shape[0]);
+  const auto columns = static_cast<std::size_t>(in.shape[1]);
+  std::vector<std::size_t> source;
+  for (std::size_t i = 0; i < rows * columns; ++i) source.push_back(i % rows * columns + i / rows);
+  return std::optional(picked(in, {in.shape[1], in.shape[0]}, source));
+}
+
+Folded fold_reshape(const std::vector<SymbolicInts>& in) {
+  TRY(auto target, in[1].constants());
   const auto count = static_cast<std::int64_t>(in[0].values.size());
-  const auto bound = [&](std::size_t input, const char* attribute, std::int64_t otherwise) {
-    if (input < in.size() && !in[input].values.empty()) return in[input].values.front().value;
-    const auto values = node.ints_or(attribute, {otherwise});
-    return values.empty() ? otherwise : values.front();
-  };
-  const std::int64_t step = in.size() > 4 ? bound(4, "steps", 1) : 1;
-  if (step != 1) return std::optional<SymbolicInts>();
-  const auto clamp = [count](std::int64_t at) {
-    return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
-  };
-  const std::int64_t start = clamp(bound(1, "starts", 0));
-  const std::int64_t end = std::max(start, clamp(bound(2, "ends", count)));
-  SymbolicInts result{{end - start}, {}};
-  result.values.assign(in[0].values.begin() + start, in[0].values.begin() + end);
+  std::int64_t known = 1;
+  for (const std::int64_t extent : target) known *= extent == -1 ? 1 : extent;
+  for (std::int64_t& extent : target) {
+    if (extent == -1 && known > 0) extent = count / known;
+  }
+  std::int64_t total = 1;
+  for (const std::int64_t extent : target) total *= extent;
+  if (total != count)
+    return invalid_input(std::to_string(count) + " numbers cannot take the shape it asks for");
+  SymbolicInts result = in[0];
+  result.shape = target;
   return std::optional(result);
 }
 
-/// The same values in another arrangement: as a scalar, a list of one, or unchanged.
+/// The same values as a scalar, a list of one, or unchanged.
 Folded fold_rearranged(const std::string& op, const std::vector<SymbolicInts>& in) {
   SymbolicInts result = in[0];
   if (op == "Squeeze" && result.values.size() == 1) result.shape = {};
-  if (op == "Unsqueeze" || op == "Reshape") result.shape = {static_cast<std::int64_t>(result.values.size())};
-  if (op == "Reshape" && in[1].values.empty()) result.shape = {};
+  if (op == "Unsqueeze") {
+    if (result.shape.size() > 1) return std::optional<SymbolicInts>();
+    result.shape = {static_cast<std::int64_t>(result.values.size())};
+  }
   return std::optional(result);
+}
+
+Folded fold_shape(const SymbolicInts& in) {
+  return std::optional(SymbolicInts{{static_cast<std::int64_t>(in.shape.size())}, constant_shape(in.shape)});
 }
 
 Folded fold_constant_of_shape(const Node& node, const SymbolicInts& shape) {
@@ -207,7 +276,9 @@ Folded fold_ints(const Node& node, const std::vector<SymbolicInts>& in) {
   if (op == "Concat") return fold_concat(in);
   if (op == "Slice") return fold_slice(node, in);
   if (op == "Squeeze" || op == "Unsqueeze" || op == "Identity") return fold_rearranged(op, in);
-  if (op == "Reshape" && in.size() == 2) return fold_rearranged(op, in);
+  if (op == "Reshape" && in.size() == 2) return fold_reshape(in);
+  if (op == "Transpose") return fold_transpose(node, in[0]);
+  if (op == "Shape") return fold_shape(in[0]);
   if (op == "ConstantOfShape") return fold_constant_of_shape(node, in[0]);
   if (op == "Where" && in.size() == 3) return fold_where(in);
   if (op == "ReduceProd") return fold_product(in);

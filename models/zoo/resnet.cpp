@@ -4,7 +4,7 @@
 namespace aflguard::models {
 namespace {
 
-constexpr std::int64_t kGroups = 8;
+constexpr std::int64_t kGroupCount = 8;
 
 enum class Norm : std::uint8_t { kBatchStatistics, kGroups };
 
@@ -28,7 +28,7 @@ class ResNet final {
  private:
   Value normed(const std::string& name, const Value& x) {
     return norm_ == Norm::kBatchStatistics ? network_.batch_norm(name, x)
-                                           : network_.group_norm(name, x, kGroups);
+                                           : network_.group_norm(name, x, kGroupCount);
   }
 
   Value block(const std::string& name, const Value& x, std::int64_t filters, std::int64_t stride) {

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "tools/aflguard/data_verbs.h"
+#include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/verb.h"
 
 namespace {
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   aflguard::tools::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::tools::add_data_verbs(app, action);
+  aflguard::tools::add_model_verbs(app, action);
 
   try {
     app.parse(argc, argv);

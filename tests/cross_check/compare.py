@@ -1,0 +1,141 @@
+"""Compares gradients of `aflguard model gradient` with PyTorch's autograd for one exported model."""
+import copy
+import json
+import os
+import subprocess
+import warnings
+
+import numpy as np
+import torch
+
+LIMIT = 1e-4  # max absolute difference over max absolute value, per parameter
+
+
+class Case:
+    """A forward model, how it is exported, and what is fed to it."""
+
+    def __init__(self, name, model, input_shape, classes=0, opset=13, export_batch=2, dynamic=True, folding=True,
+                 training=False, batches=(1, 3, 32), frozen=(), scale=1.0):
+        self.name = name
+        self.model = model
+        self.input_shape = tuple(input_shape)
+        self.classes = classes  # 0: mean squared error
+        self.opset = opset
+        self.export_batch = export_batch
+        self.dynamic = dynamic
+        self.folding = folding
+        self.training = training
+        self.batches = batches
+        self.frozen = tuple(frozen)
+        self.scale = scale
+
+
+def run(arguments, expect=0):
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    if done.returncode != expect:
+        raise RuntimeError(f"{' '.join(arguments)}: exit {done.returncode}, expected {expect}: {done.stderr.strip()}")
+    return done
+
+
+def export(case, path):
+    example = torch.randn((case.export_batch,) + case.input_shape)
+    mode = torch.onnx.TrainingMode.TRAINING if case.training else torch.onnx.TrainingMode.EVAL
+    model = copy.deepcopy(case.model)
+    model.train(case.training)
+    axes = {"input": {0: "batch"}, "output": {0: "batch"}} if case.dynamic else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(model, example, path, opset_version=case.opset, input_names=["input"],
+                          output_names=["output"], dynamic_axes=axes, do_constant_folding=case.folding,
+                          training=mode)
+
+
+def reference(case, x, y):
+    """Loss and gradients by parameter name, in double precision, as in training."""
+    model = copy.deepcopy(case.model).double()
+    model.train()
+    output = model(torch.from_numpy(x).double())
+    if case.classes:
+        loss = torch.nn.functional.cross_entropy(output, torch.from_numpy(y))
+    else:
+        loss = torch.nn.functional.mse_loss(output, torch.from_numpy(y).double())
+    loss.backward()
+    gradients = {name: p.grad.numpy() for name, p in model.named_parameters() if p.grad is not None}
+    return loss.item(), gradients
+
+
+def targets(case, batch, rng):
+    if case.classes:
+        return rng.integers(0, case.classes, batch).astype(np.int64)
+    with torch.no_grad():
+        shape = copy.deepcopy(case.model).train()(torch.zeros((max(batch, 2),) + case.input_shape)).shape
+    return rng.standard_normal((batch,) + tuple(shape[1:])).astype(np.float32)
+
+
+def counterpart(name, initial, case, gradients):
+    """The autograd gradient of an exported parameter; the exporter may have renamed and transposed it."""
+    parameters = {n: p.detach().numpy() for n, p in case.model.named_parameters()}
+    if name in parameters and parameters[name].shape == initial.shape:
+        return gradients[name]
+    for other, value in parameters.items():
+        if other not in gradients:
+            continue
+        if value.shape == initial.shape and np.array_equal(value, initial):
+            return gradients[other]
+        if value.ndim == 2 and value.T.shape == initial.shape and np.array_equal(value.T, initial):
+            return gradients[other].T
+        if value.size == initial.size and np.array_equal(value.ravel(), initial.ravel()):
+            return gradients[other].reshape(initial.shape)
+    raise RuntimeError(f"{case.name}: no parameter of the PyTorch model is '{name}'")
+
+
+def compare_batch(case, program, folder, info, theta, batch, ops, rng):
+    x = (case.scale * rng.standard_normal((batch,) + case.input_shape)).astype(np.float32)
+    y = targets(case, batch, rng)
+    np.save(folder + "/x.npy", x)
+    np.save(folder + "/y.npy", y)
+    done = run([program, "model", "gradient", folder + "/package", "--theta", folder + "/theta.npy", "--x",
+                folder + "/x.npy", "--y", folder + "/y.npy", "-o", folder + "/gradient.npy", "--json"] + ops)
+    loss = json.loads(done.stdout)["loss"]
+    gradient = np.load(folder + "/gradient.npy")
+    expected_loss, gradients = reference(case, x, y)
+    if not abs(loss - expected_loss) <= 1e-5 * max(1, abs(expected_loss)):
+        raise RuntimeError(f"{case.name}: loss {loss}, autograd {expected_loss} (batch {batch})")
+    largest = max(np.abs(g).max() for g in gradients.values())
+    worst, where, seen = 0.0, "", 0
+    for p in info["parameters"]:
+        size = int(np.prod(p["shape"], dtype=int))
+        part = gradient[p["offset"]:p["offset"] + size].reshape(p["shape"])
+        expected = counterpart(p["name"], theta[p["offset"]:p["offset"] + size].reshape(p["shape"]), case, gradients)
+        difference = np.abs(part - expected).max()
+        # A gradient that is zero in exact arithmetic (a bias before batch normalisation) has no scale of its own.
+        vanishes = np.abs(expected).max() <= 1e-9 * largest and difference <= 1e-6 * largest
+        error = 0.0 if vanishes else difference / np.abs(expected).max()
+        seen += 1
+        if not error <= worst:
+            worst, where = error, p["name"]
+    if seen < len(gradients) - len(case.frozen):
+        raise RuntimeError(f"{case.name}: {seen} parameters in the package, autograd has {len(gradients)}")
+    return worst, where
+
+
+def check(case, program, folder, ops=()):
+    """Worst error over the batch sizes; raises when something is wrong."""
+    os.makedirs(folder, exist_ok=True)
+    export(case, folder + "/model.onnx")
+    loss = "cross-entropy" if case.classes else "mse"
+    build = [program, "model", "build", "--onnx", folder + "/model.onnx", "--loss", loss, "-o", folder + "/package",
+             "--force"]
+    run(build + (["--freeze"] + list(case.frozen) if case.frozen else []))
+    info = json.loads(run([program, "model", "info", folder + "/package", "--json"]).stdout)
+    run([program, "model", "init", folder + "/package", "-o", folder + "/theta.npy"])
+    theta = np.load(folder + "/theta.npy")
+    rng = np.random.default_rng(7)
+    worst, where = 0.0, ""
+    for batch in case.batches:
+        error, name = compare_batch(case, program, folder, info, theta, batch, list(ops), rng)
+        if not error <= worst:
+            worst, where = error, f"{name}, batch {batch}"
+    if not worst <= LIMIT:
+        raise RuntimeError(f"{case.name}: gradients differ by {worst:.2e} at {where}, limit {LIMIT:.0e}")
+    return worst, where
