@@ -99,36 +99,58 @@ class Checker final {
     return static_cast<double>(loss);
   }
 
-  Result<double> difference(const Parameter& parameter, std::span<const double> direction, double step) {
-    double losses[2] = {};
-    double moved = 0;  // along the direction, as float32 allows
-    for (const int side : {0, 1}) {
-      std::vector<float> shifted = theta_;
-      for (std::size_t i = 0; i < direction.size(); ++i) {
-        float& coordinate = shifted[parameter.offset + i];
-        const float before = coordinate;
-        coordinate = static_cast<float>(before + (side == 0 ? step : -step) * direction[i]);
-        moved += std::abs(static_cast<double>(coordinate) - before) * std::abs(direction[i]);
-      }
-      TRY(losses[side], loss_at(shifted));
+  /// theta moved by `step` along the direction.
+  std::vector<float> moved(const Parameter& parameter, std::span<const double> direction, double step) const {
+    std::vector<float> result = theta_;
+    for (std::size_t i = 0; i < direction.size(); ++i) {
+      float& coordinate = result[parameter.offset + i];
+      coordinate = static_cast<float>(coordinate + step * direction[i]);
     }
-    return moved > 0 ? (losses[0] - losses[1]) / moved : 0;
+    return result;
   }
 
-  /// Central difference at the step that agrees best with half of it.
-  Result<double> derivative(const Parameter& parameter, std::span<const double> direction) {
-    const double scale = std::max(1.0, norm(own(theta_, parameter)));
-    double best = 0;
-    double best_gap = std::numeric_limits<double>::infinity();
-    TRY(double wide, difference(parameter, direction, scale * 0.064));
-    for (double step = scale * 0.032; step > scale * 1e-4; step /= 2) {
-      TRY(const double narrow, difference(parameter, direction, step));
-      const double gap = std::abs(narrow - wide);
-      if (gap < best_gap) {
-        best_gap = gap;
-        best = narrow + (narrow - wide) / 3;  // Richardson: removes the error of second order
-      }
-      wide = narrow;
+  /// (loss(theta + h v) - loss(theta - h v)) / 2h
+  Result<double> difference(const Parameter& parameter, std::span<const double> direction, double h) {
+    const auto ahead = moved(parameter, direction, h);
+    const auto behind = moved(parameter, direction, -h);
+    double distance = 0;  // as float32 allows, not 2h
+    for (std::size_t i = 0; i < direction.size(); ++i) {
+      const std::size_t at = parameter.offset + i;
+      distance += (static_cast<double>(ahead[at]) - behind[at]) * direction[i];
+    }
+    TRY(const double loss_ahead, loss_at(ahead));
+    TRY(const double loss_behind, loss_at(behind));
+    return distance > 0 ? (loss_ahead - loss_behind) / distance : 0;
+  }
+
+  /// The slope that the gradient claims, averaged over `points` places between theta - h v and theta + h v.
+  Result<double> mean_slope(const Parameter& parameter, std::span<const double> direction, double h,
+                            int points) {
+    std::vector<float> gradient(gradient_.size());
+    double total = 0;
+    for (int i = 0; i < points; ++i) {
+      const auto place = moved(parameter, direction, h * ((2.0 * i + 1) / points - 1));
+      TRY([[maybe_unused]] const float loss, trainer_.gradient(place, batch_.view(), gradient));
+      total += dot(own(gradient, parameter), direction);
+    }
+    return total / points;
+  }
+
+  /// The smallest disagreement over ever finer looks; stops at the first that is good.
+  Result<double> disagreement(const Parameter& parameter, std::span<const double> direction, double scale) {
+    struct Look {
+      double step;
+      int points;
+    };
+    constexpr Look kLooks[] = {{8e-3, 2}, {4e-3, 4}, {2e-3, 8}, {1e-3, 16}, {2.5e-4, 16}};
+    constexpr double kGood = 3e-3;
+    const double length = std::max(1.0, norm(own(theta_, parameter)));
+    double best = std::numeric_limits<double>::infinity();
+    for (const Look& look : kLooks) {
+      TRY(const double numeric, difference(parameter, direction, look.step * length));
+      TRY(const double claimed, mean_slope(parameter, direction, look.step * length, look.points));
+      best = std::min(best, std::abs(numeric - claimed) / scale);
+      if (best <= kGood) break;
     }
     return best;
   }
@@ -149,8 +171,7 @@ class Checker final {
         const double chance = random_.uniform() < 0.5 ? -unit : unit;
         direction[i] = along_gradient && length > 0 ? gradient[i] / length : chance;
       }
-      TRY(const double numeric, derivative(parameter, direction));
-      const double error = std::abs(numeric - dot(gradient, direction)) / std::max({length, floor, 1e-12});
+      TRY(const double error, disagreement(parameter, direction, std::max({length, floor, 1e-12})));
       ++result.directions;
       if (result.worst_parameter.empty() || !(error <= result.worst_error)) {
         result.worst_error = error;

@@ -14,12 +14,14 @@ struct GradientCheck {
   std::size_t directions = 0;  ///< number of derivatives compared
 };
 
-/// Compares the trainer's gradient with central differences, for each parameter tensor along the gradient
+/// Compares the trainer's gradient with differences of the loss, for each parameter tensor along the gradient
 /// itself and along a random direction. Inputs and targets are random.
 ///
-/// The step of each difference is the one, out of a ladder, whose result agrees best with that of half of it:
-/// larger steps cross kinks, smaller ones drown in float32's rounding. Errors are relative to the derivative
-/// along the gradient, so that directions in which nothing changes do not divide by zero.
+/// The loss's change between two points is compared with the mean of the claimed slopes between them: that
+/// holds across the kinks of Relu and max pooling, which plain central differences stumble over. Each
+/// comparison is repeated with smaller steps and more points until it agrees; a wrong gradient never does.
+/// Errors are relative to the slope along the gradient, so that directions in which nothing changes do not
+/// divide by zero.
 [[nodiscard]] Result<GradientCheck> check_gradient(Trainer& trainer, std::vector<float> theta,
                                                    std::size_t batch, std::uint64_t seed);
 

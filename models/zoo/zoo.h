@@ -13,9 +13,9 @@ namespace aflguard::models {
 
 /// Unset: the model's own default.
 struct ZooOptions {
-  std::optional<std::size_t> features;   ///< of the models on feature vectors
-  std::optional<std::size_t> classes;    ///< of the classifiers
-  std::vector<std::size_t> input_shape;  ///< {channels, height, width} of the models on images
+  std::optional<std::size_t> features = {};   ///< of the models on feature vectors
+  std::optional<std::size_t> classes = {};    ///< of the classifiers
+  std::vector<std::size_t> input_shape = {};  ///< {channels, height, width} of the models on images
 };
 
 /// A model that comes with the project.
