@@ -67,15 +67,6 @@ void ConvPlan::plan_input_gradient() {
   gradient_left = (s.kernel_w - 1) * s.dilation_w / s.stride_w;
   gradient_h = gradient_top + std::max(s.conv_h(), (s.height - 1 + s.pad_top) / s.stride_h + 1);
   gradient_w = gradient_left + std::max(s.conv_w(), (s.width - 1 + s.pad_left) / s.stride_w + 1);
-  for (std::size_t y = 0; y < s.out_h(); ++y) {
-    for (std::size_t x = 0; x < s.out_w(); ++x) {
-      for (std::size_t i = y * s.pool_h; i < (y + 1) * s.pool_h; ++i) {
-        for (std::size_t j = x * s.pool_w; j < (x + 1) * s.pool_w; ++j) {
-          gradient_positions.push_back(signed_offset((gradient_top + i) * gradient_w + gradient_left + j));
-        }
-      }
-    }
-  }
   phases.resize(s.stride_h * s.stride_w);
   for (std::size_t o = 0; o < s.out_channels; ++o) {
     for (std::size_t i = 0; i < s.kernel_h; ++i) {

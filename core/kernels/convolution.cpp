@@ -9,6 +9,7 @@ namespace aflguard::kernels {
 Convolution::Convolution(const ConvShape& shape, const KernelTable& kernels)
     : plan_(shape), kernels_(kernels) {
   check(shape.valid(), "a convolution whose kernel does not fit its image");
+  if (shape.window() > 1) pooled_.emplace(plan_, kernels);
   if (shape.padded()) padded_x_.assign(shape.in_channels * plan_.padded_h * plan_.padded_w, 0.0F);
   weight_panel_.resize(shape.taps() * padded_columns(shape.out_channels));
 }
@@ -56,31 +57,15 @@ const float* Convolution::rectified(const float* dy, const float* y) {
   return masked_gradient_.data();
 }
 
-void Convolution::place_gradient(const float* dy, const std::uint8_t* choices) {
+void Convolution::place_gradient(const float* dy) {
   const ConvShape& s = plan_.shape;
   const std::size_t plane = plan_.gradient_h * plan_.gradient_w;
-  const std::size_t groups = s.out_plane();
-  if (choices == nullptr) {
-    for (std::size_t o = 0; o < s.out_channels; ++o) {
-      float* to =
-          padded_gradient_.data() + o * plane + plan_.gradient_top * plan_.gradient_w + plan_.gradient_left;
-      for (std::size_t y = 0; y < s.out_h(); ++y) {
-        std::copy_n(dy + o * groups + y * s.out_w(), s.out_w(), to + y * plan_.gradient_w);
-      }
-    }
-    return;
-  }
-  std::fill(padded_gradient_.begin(), padded_gradient_.end(), 0.0F);
+  // The margins were zeroed when the memory was made and stay so.
   for (std::size_t o = 0; o < s.out_channels; ++o) {
-    const std::size_t block = o / kBlock * kBlock;
-    const std::size_t width = s.out_channels - block <= kHalfBlock ? kHalfBlock : kBlock;
-    const std::uint8_t* choice = choices + block * groups + o % kBlock;
-    for (std::size_t g = 0; g < groups; ++g) {
-      const std::uint8_t chosen = choice[g * width];
-      if (chosen == kNoChoice) continue;
-      padded_gradient_[o * plane +
-                       static_cast<std::size_t>(plan_.gradient_positions[g * s.window() + chosen])] =
-          dy[o * groups + g];
+    float* to =
+        padded_gradient_.data() + o * plane + plan_.gradient_top * plan_.gradient_w + plan_.gradient_left;
+    for (std::size_t y = 0; y < s.out_h(); ++y) {
+      std::copy_n(dy + o * s.out_plane() + y * s.out_w(), s.out_w(), to + y * plan_.gradient_w);
     }
   }
 }
@@ -98,6 +83,7 @@ void Convolution::input_gradient(float* dx) {
 
 void Convolution::backward(const Backward& task) {
   const ConvShape& s = plan_.shape;
+  if (pooled_) return pooled_backward(task);
   const std::size_t columns = padded_columns(s.out_channels);
   const std::size_t out_size = s.out_channels * s.out_plane();
   gradient_panel_.resize(plan_.pixels.size() * columns);
@@ -116,29 +102,36 @@ void Convolution::backward(const Backward& task) {
   const Gather gather{plan_.pixels.data(), plan_.pixels.size(), plan_.taps.data(), plan_.taps.size()};
   for (std::size_t n = 0; n < task.samples; ++n) {
     const float* dy = rectified(task.dy + n * out_size, task.y == nullptr ? nullptr : task.y + n * out_size);
-    const std::uint8_t* choices = task.choices == nullptr ? nullptr : task.choices + n * choice_size();
-    if (choices == nullptr) {
-      kernels_.planes_to_panel(dy, s.out_plane(), s.out_plane(), s.out_channels, gradient_panel_.data());
-    } else {
-      kernels_.unpool_panel(dy, s.out_plane(), s.out_channels, choices, s.window(), gradient_panel_.data());
-    }
+    kernels_.planes_to_panel(dy, s.out_plane(), s.out_plane(), s.out_channels, gradient_panel_.data());
     kernels_.gather_outer(padded_input(task.x + n * s.in_channels * s.height * s.width), gather,
                           gradient_panel_.data(), s.out_channels, weight_sums_.data());
     if (task.dbias != nullptr) {
       kernels_.add_column_sums(gradient_panel_.data(), plan_.pixels.size(), s.out_channels, task.dbias);
     }
     if (task.dx != nullptr) {
-      place_gradient(dy, choices);
+      place_gradient(dy);
       input_gradient(task.dx + n * s.in_channels * s.height * s.width);
     }
   }
   for (std::size_t o = 0; o < s.out_channels; ++o) {
     const std::size_t block = o / kBlock * kBlock;
-    const std::size_t width = s.out_channels - block <= kHalfBlock ? kHalfBlock : kBlock;
+    const std::size_t width = block_width(s.out_channels, block);
     const float* sums = weight_sums_.data() + block * plan_.taps.size() + o % kBlock;
     for (std::size_t q = 0; q < plan_.taps.size(); ++q)
       task.dweights[o * plan_.taps.size() + q] = sums[q * width];
   }
+}
+
+void Convolution::pooled_backward(const Backward& task) {
+  const ConvShape& s = plan_.shape;
+  const std::size_t in_size = s.in_channels * s.height * s.width;
+  pooled_->begin(task.weights, task.dx != nullptr);
+  for (std::size_t n = 0; n < task.samples; ++n) {
+    pooled_->add_sample(padded_input(task.x + n * in_size), task.dy + n * s.out_channels * s.out_plane(),
+                        task.choices + n * choice_size(),
+                        task.dx == nullptr ? nullptr : task.dx + n * in_size);
+  }
+  pooled_->finish(task.dweights, task.dbias);
 }
 
 }  // namespace aflguard::kernels

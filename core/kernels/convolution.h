@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/kernels/conv_plan.h"
 #include "core/kernels/kernels.h"
+#include "core/kernels/pooled_gradient.h"
 
 namespace aflguard::kernels {
 
@@ -46,10 +48,12 @@ class Convolution final {
  private:
   [[nodiscard]] const float* padded_input(const float* sample);
   [[nodiscard]] const float* rectified(const float* dy, const float* y);
-  void place_gradient(const float* dy, const std::uint8_t* choices);
+  void place_gradient(const float* dy);
   void input_gradient(float* dx);
+  void pooled_backward(const Backward& task);
 
   ConvPlan plan_;
+  std::optional<PooledGradient> pooled_;  ///< with pooling: the gradients' own way
   const KernelTable& kernels_;
   std::vector<float> padded_x_;
   std::vector<float> weight_panel_;

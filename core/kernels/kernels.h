@@ -18,6 +18,11 @@ inline constexpr std::uint8_t kNoChoice = 255;
   return columns - rest + (rest == 0 ? 0 : rest <= kHalfBlock ? kHalfBlock : kBlock);
 }
 
+/// Width of the block that starts at column `first`.
+[[nodiscard]] constexpr std::size_t block_width(std::size_t columns, std::size_t first) {
+  return columns - first <= kHalfBlock ? kHalfBlock : kBlock;
+}
+
 /// A product that gathers its left operand straight from an image, so that no im2col copy is made:
 ///   result[p][c] = sum over q of image[pixels[p] + taps[q]] * panel[q][c]
 struct Gather {
@@ -34,6 +39,26 @@ struct Planes {
   const std::ptrdiff_t* positions;  ///< of result p inside a plane; null: p itself
   const float* bias;                ///< added to column c; may be null
   bool rectify;                     ///< max(0, .) after the bias
+};
+
+/// One term of a sparse sum.
+struct WeightedRow {
+  std::uint32_t row;
+  float weight;
+};
+/// Vectors that one sparse sum covers at most.
+inline constexpr std::size_t kMaxSegment = 6;
+
+/// to[s][j] += sum over entries of weight * rows[s][row * stride + j], for each side s and 8 * vectors
+/// columns j. The destinations must not overlap.
+struct WeightedRows {
+  std::size_t sides;  ///< 1 or 2
+  const float* rows[2];
+  std::size_t stride;
+  const WeightedRow* entries;
+  std::size_t count;
+  std::size_t vectors;  ///< 1 to kMaxSegment
+  float* to[2];
 };
 
 /// Per-channel batch normalisation of a [samples][channels][plane] tensor, with what usually follows it.
@@ -75,6 +100,9 @@ struct KernelTable {
   /// panel[p][c] = planes[c * stride + p]
   void (*planes_to_panel)(const float* planes, std::size_t stride, std::size_t rows, std::size_t columns,
                           float* panel);
+  /// planes[c * stride + p] = panel[p][c]
+  void (*panel_to_planes)(const float* panel, std::size_t rows, std::size_t columns, float* planes,
+                          std::size_t stride);
   /// sums[c] += sum over rows of panel[row][c]
   void (*add_column_sums)(const float* panel, std::size_t rows, std::size_t columns, float* sums);
 
@@ -89,9 +117,7 @@ struct KernelTable {
   /// rows.
   void (*gather_outer)(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                        float* sums);
-  /// Spreads pooled gradients over their windows: panel[g * window + j][c] = choices == j ? dy[c][g] : 0.
-  void (*unpool_panel)(const float* dy, std::size_t groups, std::size_t columns, const std::uint8_t* choices,
-                       std::size_t window, float* panel);
+  void (*add_weighted_rows)(const WeightedRows&);
 
   void (*batch_norm_forward)(const BatchNormForward&);
   void (*batch_norm_backward)(const BatchNormBackward&);

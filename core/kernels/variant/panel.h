@@ -17,7 +17,7 @@ inline void pack_panel(const float* source, const std::ptrdiff_t* rows, std::siz
                  });
 }
 
-/// Eight rows of eight columns from planes to a panel (or back): the part that is worth vectorising.
+/// Eight rows of eight columns: the part that is worth vectorising.
 AFLGUARD_INLINE void planes_to_panel_8x8(const float* from, std::size_t stride, float* to,
                                          std::size_t width) {
   Vector r[8];
@@ -58,20 +58,26 @@ inline void add_column_sums(const float* panel, std::size_t rows, std::size_t co
   });
 }
 
-inline void unpool_panel(const float* dy, std::size_t groups, std::size_t columns,
-                         const std::uint8_t* choices, std::size_t window, float* panel) {
-  for_each_block(columns, groups,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   float* block = panel + at * window;
-                   for (std::size_t i = 0; i < groups * window * width; ++i) block[i] = 0.0F;
-                   for (std::size_t c = 0; c < used; ++c) {
-                     const float* from = dy + (first + c) * groups;
-                     for (std::size_t g = 0; g < groups; ++g) {
-                       const std::uint8_t choice = choices[at + g * width + c];
-                       if (choice != kNoChoice) block[(g * window + choice) * width + c] = from[g];
-                     }
-                   }
-                 });
+inline void panel_to_planes(const float* panel, std::size_t rows, std::size_t columns, float* planes,
+                            std::size_t stride) {
+  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+    for (std::size_t c = 0; c < used; c += 8) {
+      const float* from = panel + at + c;
+      float* to = planes + (first + c) * stride;
+      std::size_t p = 0;
+      if (c + 8 <= used) {
+        for (; p + 8 <= rows; p += 8) {
+          Vector r[8];
+          for (std::size_t i = 0; i < 8; ++i) r[i] = load(from + (p + i) * width);
+          transpose(r);
+          for (std::size_t i = 0; i < 8; ++i) store(to + i * stride + p, r[i]);
+        }
+      }
+      for (; p < rows; ++p) {
+        for (std::size_t i = 0; i < 8 && c + i < used; ++i) to[i * stride + p] = from[p * width + i];
+      }
+    }
+  });
 }
 
 }  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT

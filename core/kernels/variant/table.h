@@ -3,13 +3,22 @@
 #include "core/kernels/variant/batch_norm.h"
 #include "core/kernels/variant/gather.h"
 #include "core/kernels/variant/panel.h"
+#include "core/kernels/variant/sparse.h"
 
 namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 
 constexpr KernelTable make_table(const char* name) {
-  return {
-      name,         pack_panel,   planes_to_panel,    add_column_sums,    gather_product, gather_product_max,
-      gather_outer, unpool_panel, batch_norm_forward, batch_norm_backward};
+  return {.name = name,
+          .pack_panel = pack_panel,
+          .planes_to_panel = planes_to_panel,
+          .panel_to_planes = panel_to_planes,
+          .add_column_sums = add_column_sums,
+          .gather_product = gather_product,
+          .gather_product_max = gather_product_max,
+          .gather_outer = gather_outer,
+          .add_weighted_rows = add_weighted_rows,
+          .batch_norm_forward = batch_norm_forward,
+          .batch_norm_backward = batch_norm_backward};
 }
 
 }  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT

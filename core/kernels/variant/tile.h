@@ -79,7 +79,7 @@ AFLGUARD_INLINE void for_each_block(std::size_t columns, std::size_t rows, Body&
   std::size_t offset = 0;
   for (std::size_t first = 0; first < columns; first += kBlock) {
     const std::size_t left = columns - first;
-    const std::size_t width = left <= kHalfBlock ? kHalfBlock : kBlock;
+    const std::size_t width = block_width(columns, first);
     body(first, left < kBlock ? left : kBlock, width, offset);
     offset += rows * width;
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -117,6 +118,12 @@ void check_shape(const std::string& name, const ConvShape& s, bool rectify, std:
     assert_close(want.dx, dx, at + "dx");
     assert_close(want.dweights, dweights, at + "dweights");
     assert_close(want.dbias, dbias, at + "dbias");
+    // Without the input's gradient the kernels may take another way to the weights'.
+    std::fill(dweights.begin(), dweights.end(), 0.0F);
+    convolution.backward({samples, in.x.data(), in.weights.data(), in.dy.data(),
+                          rectify && !pooled ? y.data() : nullptr, pooled ? choices.data() : nullptr, nullptr,
+                          dweights.data(), nullptr});
+    assert_close(want.dweights, dweights, at + "dweights alone");
   }
 }
 
@@ -180,6 +187,13 @@ TEST("Pooling keeps each window's maximum and sends the gradient there alone, al
   check_shape("pool 3x1 with padding", s, true);
   s.pool_h = s.pool_w = 4;
   check_shape("pool 4x4", s, true);
+  for (std::size_t in : {1U, 8U, 17U, 24U, 30U}) {
+    ConvShape deep = shape(in, 9, 10, 5, in == 8 ? 5 : 3);
+    deep.pool_h = deep.pool_w = 2;
+    deep.stride_h = in == 17 ? 2 : 1;
+    deep.dilation_w = in == 24 ? 2 : 1;
+    check_shape("pool over " + std::to_string(in) + " channels", deep, true);
+  }
 }
 
 TEST("Flat regions, where every pixel of a window ties, send the gradient to exactly one pixel") {

@@ -1,0 +1,214 @@
+#include "core/kernels/pooled_gradient.h"
+
+#include <algorithm>
+
+namespace aflguard::kernels {
+
+PooledGradient::PooledGradient(const ConvPlan& plan, const KernelTable& kernels)
+    : shape_(plan.shape),
+      padded_h_(plan.padded_h),
+      padded_w_(plan.padded_w),
+      pixels_(plan.pixels),
+      taps_(plan.taps),
+      kernels_(kernels) {}
+
+void PooledGradient::add_run(std::size_t offset, std::size_t stride, std::size_t vectors) {
+  for (std::size_t done = 0; done < vectors; done += kMaxSegment) {
+    segments_.push_back(
+        {offset + done * 8, stride, weight_of_.size() + done * 8, std::min(kMaxSegment, vectors - done)});
+  }
+}
+
+void PooledGradient::plan_patches() {
+  const std::size_t vectors = (taps_.size() + 7) / 8;
+  add_run(0, vectors * 8, vectors);
+  for (std::size_t k = 0; k < vectors * 8; ++k) {
+    weight_of_.push_back(k < taps_.size() ? static_cast<std::ptrdiff_t>(k) : -1);
+  }
+  panel_row_.resize(pixels_.size());
+  for (std::size_t i = 0; i < pixels_.size(); ++i) panel_row_[i] = static_cast<std::uint32_t>(i);
+  image_panel_.assign(pixels_.size() * vectors * 8, 0.0F);
+}
+
+void PooledGradient::plan_turned_image() {
+  const std::size_t plane = padded_h_ * padded_w_;
+  // Neighbouring pixels are neighbours in the panel: without dilation a whole kernel row is one run.
+  const bool contiguous = shape_.dilation_w == 1;
+  std::size_t block_start = 0;
+  for (std::size_t first = 0; first < shape_.in_channels; first += kBlock) {
+    const std::size_t width = block_width(shape_.in_channels, first);
+    const std::size_t run = (contiguous ? shape_.kernel_w : 1) * width;
+    for (std::size_t i = 0; i < shape_.kernel_h; ++i) {
+      for (std::size_t j = 0; j < (contiguous ? 1 : shape_.kernel_w); ++j) {
+        const std::size_t pixel = i * shape_.dilation_h * padded_w_ + j * shape_.dilation_w;
+        add_run(block_start + pixel * width, width, run / 8);
+        for (std::size_t k = 0; k < run; ++k) {
+          const std::size_t channel = first + k % width;
+          const std::size_t weight = (channel * shape_.kernel_h + i) * shape_.kernel_w + j + k / width;
+          weight_of_.push_back(channel < shape_.in_channels ? static_cast<std::ptrdiff_t>(weight) : -1);
+        }
+      }
+    }
+    block_start += plane * width;
+  }
+  // Segments of one kind side by side, so that they can be worked on in pairs.
+  std::stable_sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
+    return a.stride != b.stride ? a.stride < b.stride : a.vectors < b.vectors;
+  });
+  panel_row_.assign(pixels_.begin(), pixels_.end());
+  image_panel_.resize(plane * padded_columns(shape_.in_channels));
+}
+
+void PooledGradient::begin(const float* weights, bool wants_input_gradient) {
+  const bool patches = !wants_input_gradient && shape_.in_channels < kHalfBlock;
+  if (!planned_ || patches != patches_) {
+    patches_ = patches;
+    planned_ = true;
+    segments_.clear();
+    weight_of_.clear();
+    patches ? plan_patches() : plan_turned_image();
+    winners_.resize(shape_.out_channels * shape_.out_plane());
+  }
+  const std::size_t row = weight_of_.size();
+  weight_sums_.assign(shape_.out_channels * row, 0.0F);
+  bias_sums_.assign(shape_.out_channels, 0.0F);
+  if (!wants_input_gradient) return;
+  weight_rows_.resize(shape_.out_channels * row);
+  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
+    const float* from = weights + o * shape_.taps();
+    for (std::size_t k = 0; k < row; ++k)
+      weight_rows_[o * row + k] = weight_of_[k] < 0 ? 0.0F : from[weight_of_[k]];
+  }
+  by_pixel_.resize(winners_.size());
+  if (shape_.padded()) padded_gradient_.resize(shape_.in_channels * padded_h_ * padded_w_);
+}
+
+void PooledGradient::fill_image_panel(const float* image) {
+  const std::size_t plane = padded_h_ * padded_w_;
+  if (!patches_)
+    return kernels_.planes_to_panel(image, plane, plane, shape_.in_channels, image_panel_.data());
+  const std::size_t row = weight_of_.size();
+  for (std::size_t i = 0; i < pixels_.size(); ++i) {
+    const float* from = image + pixels_[i];
+    float* to = image_panel_.data() + i * row;
+    for (std::size_t k = 0; k < taps_.size(); ++k) to[k] = from[taps_[k]];
+  }
+}
+
+void PooledGradient::find_winners(const float* dy, const std::uint8_t* choices) {
+  const std::size_t groups = shape_.out_plane();
+  const std::size_t window = shape_.window();
+  std::size_t count = 0;
+  first_winner_.assign(1, 0);
+  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
+    const std::size_t block = o / kBlock * kBlock;
+    const std::size_t width = block_width(shape_.out_channels, block);
+    const std::uint8_t* choice = choices + block * groups + o % kBlock;
+    float sum = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+      // Written without a branch, which the processor could not foresee: a closed result is overwritten by
+      // the next.
+      const std::uint8_t chosen = choice[g * width];
+      const bool open = chosen != kNoChoice;
+      const float gradient = dy[o * groups + g];
+      winners_[count] = {panel_row_[g * window + (open ? chosen : 0)], gradient};
+      sum += open ? gradient : 0.0F;
+      count += open ? 1 : 0;
+    }
+    bias_sums_[o] += sum;
+    first_winner_.push_back(count);
+  }
+}
+
+/// Calls task(a, b) for segments of equal length and stride, b null for one that is left over.
+template <typename Task>
+void PooledGradient::for_each_segment_pair(Task&& task) const {
+  for (std::size_t i = 0; i < segments_.size();) {
+    const Segment& a = segments_[i];
+    const bool pair = i + 1 < segments_.size() && segments_[i + 1].vectors == a.vectors &&
+                      segments_[i + 1].stride == a.stride;
+    task(a, pair ? &segments_[i + 1] : nullptr);
+    i += pair ? 2 : 1;
+  }
+}
+
+void PooledGradient::add_weight_gradient() {
+  const std::size_t row = weight_of_.size();
+  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
+    const std::size_t first = first_winner_[o];
+    float* sums = weight_sums_.data() + o * row;
+    for_each_segment_pair([&](const Segment& a, const Segment* b) {
+      const Segment& other = b == nullptr ? a : *b;  // not read when there is none
+      kernels_.add_weighted_rows({b == nullptr ? 1U : 2U,
+                                  {image_panel_.data() + a.offset, image_panel_.data() + other.offset},
+                                  a.stride,
+                                  winners_.data() + first,
+                                  first_winner_[o + 1] - first,
+                                  a.vectors,
+                                  {sums + a.index, sums + other.index}});
+    });
+  }
+}
+
+void PooledGradient::write_input_gradient(float* dx) {
+  const std::size_t plane = padded_h_ * padded_w_;
+  const std::size_t count = first_winner_.back();
+  const std::size_t row = weight_of_.size();
+  // A counting sort by pixel; placing an entry moves its pixel's start, so that starts end up as ends.
+  end_of_pixel_.assign(plane + 1, 0);
+  for (std::size_t i = 0; i < count; ++i) ++end_of_pixel_[winners_[i].row + 1];
+  for (std::size_t p = 0; p < plane; ++p) end_of_pixel_[p + 1] += end_of_pixel_[p];
+  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
+    for (std::size_t i = first_winner_[o]; i < first_winner_[o + 1]; ++i) {
+      by_pixel_[end_of_pixel_[winners_[i].row]++] = {static_cast<std::uint32_t>(o), winners_[i].weight};
+    }
+  }
+  image_gradient_panel_.assign(plane * padded_columns(shape_.in_channels), 0.0F);
+  float* gradient = image_gradient_panel_.data();
+  std::size_t begin = 0;
+  for (std::size_t p = 0; p < plane; ++p) {
+    const std::size_t end = end_of_pixel_[p];
+    if (end == begin) continue;
+    for_each_segment_pair([&](const Segment& a, const Segment* b) {
+      const Segment& other = b == nullptr ? a : *b;
+      kernels_.add_weighted_rows(
+          {b == nullptr ? 1U : 2U,
+           {weight_rows_.data() + a.index, weight_rows_.data() + other.index},
+           row,
+           by_pixel_.data() + begin,
+           end - begin,
+           a.vectors,
+           {gradient + a.offset + p * a.stride, gradient + other.offset + p * other.stride}});
+    });
+    begin = end;
+  }
+  float* planes = shape_.padded() ? padded_gradient_.data() : dx;
+  kernels_.panel_to_planes(gradient, plane, shape_.in_channels, planes, plane);
+  if (!shape_.padded()) return;
+  for (std::size_t c = 0; c < shape_.in_channels; ++c) {
+    for (std::size_t y = 0; y < shape_.height; ++y) {
+      const std::size_t from = (c * padded_h_ + y + shape_.pad_top) * padded_w_ + shape_.pad_left;
+      std::copy_n(planes + from, shape_.width, dx + (c * shape_.height + y) * shape_.width);
+    }
+  }
+}
+
+void PooledGradient::add_sample(const float* image, const float* dy, const std::uint8_t* choices, float* dx) {
+  find_winners(dy, choices);
+  fill_image_panel(image);
+  add_weight_gradient();
+  if (dx != nullptr) write_input_gradient(dx);
+}
+
+void PooledGradient::finish(float* dweights, float* dbias) {
+  const std::size_t row = weight_of_.size();
+  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
+    for (std::size_t k = 0; k < row; ++k) {
+      if (weight_of_[k] < 0) continue;
+      dweights[o * shape_.taps() + static_cast<std::size_t>(weight_of_[k])] = weight_sums_[o * row + k];
+    }
+  }
+  if (dbias != nullptr) std::copy(bias_sums_.begin(), bias_sums_.end(), dbias);
+}
+
+}  // namespace aflguard::kernels
