@@ -21,6 +21,7 @@ Status take_parameters_from_theta(Graph& graph, const std::vector<ForwardParamet
   std::vector<Node> rest = std::move(graph.nodes);
   graph.nodes.clear();
   GraphBuilder builder(graph, operators);
+  builder.set_origin(kSplitNode);
   std::vector<std::int64_t> sizes;
   std::int64_t dimension = 0;
   for (const ForwardParameter& parameter : parameters) {
@@ -102,6 +103,7 @@ Result<Graph> make_training_graph(JointGraph joint, const std::vector<ForwardPar
   Graph& graph = joint.graph;
   {
     GraphBuilder builder(graph, operators);
+    builder.set_origin(kJoinNode);
     std::vector<Value> flat;
     for (const ForwardParameter& parameter : parameters) {
       flat.push_back(builder.reshape(joint.gradients.at(parameter.value), {size_of(parameter)}));

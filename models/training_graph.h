@@ -8,6 +8,10 @@
 
 namespace aflguard::models {
 
+/// Names of the nodes that take the parameters out of theta and put their gradients together.
+inline constexpr const char* kSplitNode = "theta_split";
+inline constexpr const char* kJoinNode = "gradient_join";
+
 /// Forward and backward pass in one graph, before the parameters are taken out of theta.
 struct JointGraph {
   Graph graph;                       ///< inputs x, y; output loss

@@ -20,6 +20,7 @@ Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTraine
   session.AddConfigEntry("session.intra_op.allow_spinning", options.allow_spinning ? "1" : "0");
   session.AddConfigEntry("session.inter_op.allow_spinning", "0");
   session.Add(runtime.internals().fused_operators);
+  if (!options.profile_prefix.empty()) session.EnableProfiling(options.profile_prefix.c_str());
   return session;
 }
 

@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "tools/aflguard/bench_verbs.h"
 #include "tools/aflguard/data_verbs.h"
+#include "tools/aflguard/demo_verb.h"
 #include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/verb.h"
 
@@ -22,8 +24,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   aflguard::tools::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
-  aflguard::tools::add_data_verbs(app, action);
   aflguard::tools::add_model_verbs(app, action);
+  aflguard::tools::add_data_verbs(app, action);
+  aflguard::tools::add_bench_verbs(app, action);
+  aflguard::tools::add_demo_verb(app, action);
 
   try {
     app.parse(argc, argv);

@@ -48,19 +48,19 @@ inline void batch_norm_forward(const BatchNormForward& n) {
     n.mean[c] = mean;
     n.inverse_std[c] = inverse;
     const float scale = n.scale[c] * inverse;
-    const float shift = n.bias[c] - mean * scale;
+    const float bias = n.bias[c];
     for (std::size_t s = 0; s < n.samples; ++s) {
       const std::size_t at = c * n.plane + s * sample_stride;
       over_plane(
           n.plane,
           [&](std::size_t i) {
-            Vector y = load(n.x + at + i) * scale + shift;
+            Vector y = (load(n.x + at + i) - mean) * scale + bias;
             if (n.residual != nullptr) y += load(n.residual + at + i);
             if (n.rectify) y = maximum(y, Vector{});
             store(n.y + at + i, y);
           },
           [&](std::size_t i) {
-            float y = n.x[at + i] * scale + shift;
+            float y = (n.x[at + i] - mean) * scale + bias;
             if (n.residual != nullptr) y += n.residual[at + i];
             if (n.rectify && !(y > 0)) y = 0;
             n.y[at + i] = y;
@@ -109,7 +109,7 @@ inline void batch_norm_backward(const BatchNormBackward& n) {
     // dx = scale / std * (dy - mean(dy) - normalised x * mean(dy * normalised x))
     const float factor = n.scale[c] * inverse;
     const float slope = dscale / count * inverse;
-    const float offset = dbias / count - slope * mean;
+    const float offset = dbias / count;
     for (std::size_t s = 0; s < n.samples; ++s) {
       const std::size_t at = c * n.plane + s * sample_stride;
       over_plane(
@@ -117,12 +117,12 @@ inline void batch_norm_backward(const BatchNormBackward& n) {
           [&](std::size_t i) {
             Vector dy = load(n.dy + at + i);
             if (n.y != nullptr) dy = load(n.y + at + i) > Vector{} ? dy : Vector{};
-            store(n.dx + at + i, (dy - offset - load(n.x + at + i) * slope) * factor);
+            store(n.dx + at + i, (dy - offset - (load(n.x + at + i) - mean) * slope) * factor);
           },
           [&](std::size_t i) {
             float dy = n.dy[at + i];
             if (n.y != nullptr && !(n.y[at + i] > 0)) dy = 0;
-            n.dx[at + i] = (dy - offset - n.x[at + i] * slope) * factor;
+            n.dx[at + i] = (dy - offset - (n.x[at + i] - mean) * slope) * factor;
           });
     }
   }

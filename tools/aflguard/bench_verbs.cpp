@@ -1,0 +1,57 @@
+#include "tools/aflguard/bench_verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "tools/aflguard/bench_train.h"
+
+namespace aflguard::tools {
+namespace {
+
+void print(const std::string& benchmark, const std::vector<BenchResult>& results, bool json) {
+  if (json) {
+    std::printf("%s\n", bench_document(benchmark, results).dump(2).c_str());
+  } else {
+    std::fputs(bench_table(results).c_str(), stdout);
+  }
+}
+
+void add_train(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchTrainOptions train;
+    bool json = false;
+    bool no_baseline = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      bench.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+  verb->footer(
+      "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
+      "null.");
+  verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--no-baseline", options->no_baseline, "Leave PyTorch out");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      options->train.with_baseline = !options->no_baseline;
+      StderrProgress progress;
+      TRY(const auto results, bench_train(options->train, progress));
+      print("train", results, options->json);
+      return {};
+    };
+  });
+}
+
+}  // namespace
+
+void add_bench_verbs(CLI::App& app, Action& action) {
+  CLI::App* bench =
+      app.add_subcommand("bench", "Benchmarks, each beside a baseline measured in the same run");
+  bench->require_subcommand(1);
+  add_train(*bench, action);
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard demo`
+void add_demo_verb(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools
