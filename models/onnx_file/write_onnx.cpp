@@ -42,6 +42,8 @@ void write_attribute(const std::string& name, const Attribute& attribute, onnx::
 void write_node(const Node& node, onnx::NodeProto& proto) {
   proto.set_op_type(node.op.op_type);
   proto.set_domain(node.op.domain);
+  // Where the node comes from, made unique: viewers and the runtime's profile show it.
+  if (!node.name.empty()) proto.set_name(node.name + "/" + node.outputs.front());
   for (const Value& input : node.inputs) proto.add_input(input);
   for (const Value& output : node.outputs) proto.add_output(output);
   for (const auto& [name, attribute] : node.attributes)
