@@ -67,14 +67,15 @@ std::vector<float> stored_values(const std::vector<ForwardParameter>& parameters
 }
 
 Result<std::string> training_file(JointGraph joint, const ForwardModel& model,
-                                  const std::vector<ForwardParameter>& parameters, const Flavor& flavor) {
+                                  const std::vector<ForwardParameter>& parameters, const Flavor& flavor,
+                                  ParameterForm form) {
   for (const ForwardParameter& parameter : model.parameters) {
     const auto& values = joint.graph.values;
     if (!joint.gradients.contains(parameter.value) && values.contains(parameter.value)) {
       joint.graph.constants[parameter.value] = parameter.initial;
     }
   }
-  TRY(const Graph graph, make_training_graph(std::move(joint), parameters, flavor.operators));
+  TRY(const Graph graph, make_training_graph(std::move(joint), parameters, flavor.operators, form));
   return write_onnx(graph, "train");
 }
 
@@ -92,13 +93,15 @@ Result<BuiltPackage> build_package(const ForwardModel& model, const PackageOptio
   ModelPackage& package = built.package;
   package.description = describe_model(model, parameters, options.loss);
   package.initial = stored_values(parameters);
-  TRY(package.train_graph, training_file(std::move(joint), model, parameters, standard));
+  TRY(package.train_graph,
+      training_file(std::move(joint), model, parameters, standard, ParameterForm::kFlat));
   TRY(const Graph evaluation, make_evaluation_graph(model, parameters, standard, options.evaluation));
   TRY(package.eval_graph, write_onnx(evaluation, "eval"));
   if (options.ops == OpsFlavor::kFused) {
     const Flavor fused = flavor_of(OpsFlavor::kFused);
     TRY(JointGraph fused_joint, make_joint_graph(model, fused, options.loss));
-    TRY(package.fused_train_graph, training_file(std::move(fused_joint), model, parameters, fused));
+    TRY(package.fused_train_graph,
+        training_file(std::move(fused_joint), model, parameters, fused, ParameterForm::kSeparate));
   }
   return built;
 }

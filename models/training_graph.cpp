@@ -98,15 +98,17 @@ Result<JointGraph> make_joint_graph(const ForwardModel& model, const Flavor& fla
   return joint;
 }
 
-Result<Graph> make_training_graph(JointGraph joint, const std::vector<ForwardParameter>& parameters,
-                                  const OperatorSet& operators) {
-  Graph& graph = joint.graph;
+namespace {
+
+Result<Graph> make_flat_training_graph(Graph graph, const std::vector<Value>& gradients,
+                                       const std::vector<ForwardParameter>& parameters,
+                                       const OperatorSet& operators) {
   {
     GraphBuilder builder(graph, operators);
     builder.set_origin(kJoinNode);
     std::vector<Value> flat;
-    for (const ForwardParameter& parameter : parameters) {
-      flat.push_back(builder.reshape(joint.gradients.at(parameter.value), {size_of(parameter)}));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      flat.push_back(builder.reshape(gradients[i], {size_of(parameters[i])}));
     }
     graph.outputs.push_back(builder.concat(std::move(flat), 0));
     TRY_STATUS(builder.status());
@@ -118,7 +120,40 @@ Result<Graph> make_training_graph(JointGraph joint, const std::vector<ForwardPar
   name_output(builder, 0, "loss");
   name_output(builder, 1, "gradient");
   TRY_STATUS(builder.status());
-  return std::move(joint.graph);
+  return graph;
+}
+
+Result<Graph> make_separate_training_graph(Graph graph, const std::vector<Value>& gradients,
+                                           const std::vector<ForwardParameter>& parameters,
+                                           const OperatorSet& operators) {
+  std::vector<Value> inputs;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    graph.outputs.push_back(gradients[i]);
+    inputs.push_back(parameters[i].value);
+  }
+  graph.inputs.insert(graph.inputs.begin(), inputs.begin(), inputs.end());
+  TRY_STATUS(lower_batch_norm(graph, operators, NormStatistics::kBatch));
+  TRY_STATUS(tidy(graph, operators));
+  GraphBuilder builder(graph, operators);
+  name_output(builder, 0, "loss");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    name_output(builder, i + 1, "gradient/" + parameters[i].name);
+    rename_value(graph, parameters[i].value, "theta/" + parameters[i].name);
+  }
+  TRY_STATUS(builder.status());
+  return graph;
+}
+
+}  // namespace
+
+Result<Graph> make_training_graph(JointGraph joint, const std::vector<ForwardParameter>& parameters,
+                                  const OperatorSet& operators, ParameterForm form) {
+  std::vector<Value> gradients;
+  for (const ForwardParameter& parameter : parameters)
+    gradients.push_back(joint.gradients.at(parameter.value));
+  return form == ParameterForm::kFlat
+             ? make_flat_training_graph(std::move(joint.graph), gradients, parameters, operators)
+             : make_separate_training_graph(std::move(joint.graph), gradients, parameters, operators);
 }
 
 Result<Graph> make_evaluation_graph(const ForwardModel& model,

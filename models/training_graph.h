@@ -20,10 +20,15 @@ struct JointGraph {
 
 [[nodiscard]] Result<JointGraph> make_joint_graph(const ForwardModel& model, const Flavor& flavor, Loss loss);
 
-/// theta, x, y -> loss, gradient
+/// How parameters enter a training graph and their gradients leave it.
+enum class ParameterForm : std::uint8_t {
+  kFlat,      ///< theta, x, y -> loss, gradient: for any runtime
+  kSeparate,  ///< theta/NAME..., x, y -> loss, gradient/NAME...: for callers that pass views into one vector
+};
+
 [[nodiscard]] Result<Graph> make_training_graph(JointGraph joint,
                                                 const std::vector<ForwardParameter>& parameters,
-                                                const OperatorSet& operators);
+                                                const OperatorSet& operators, ParameterForm form);
 
 /// theta, x -> logits
 [[nodiscard]] Result<Graph> make_evaluation_graph(const ForwardModel& model,

@@ -14,10 +14,12 @@ namespace aflguard {
 /// initial.npy. The manifest carries the SHA-256 of every other file. Graphs hold no weights.
 struct ModelPackage {
   ModelDescription description;
-  std::string train_graph;        ///< theta, x, y -> loss, gradient; standard ONNX operators only
-  std::string fused_train_graph;  ///< the same function with this project's operators; may be empty
-  std::string eval_graph;         ///< theta, x -> logits
-  std::vector<float> initial;     ///< first theta of parameters with Initializer::kStored; may be empty
+  std::string train_graph;  ///< theta, x, y -> loss, gradient; standard ONNX operators only
+  /// The same function with this project's operators, and with one input theta/NAME and one output
+  /// gradient/NAME per parameter, so that a caller can pass views into theta instead of copies; may be empty.
+  std::string fused_train_graph;
+  std::string eval_graph;      ///< theta, x -> logits
+  std::vector<float> initial;  ///< first theta of parameters with Initializer::kStored; may be empty
 };
 
 /// Writes the whole folder or nothing. kInvalidInput when `folder` exists and is not empty, unless `replace`.

@@ -1,7 +1,8 @@
 #include "core/learning_onnx/onnx_trainer.h"
 
 #include <array>
-#include <cmath>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "core/learning_onnx/onnx_api.h"
@@ -41,12 +42,22 @@ class OnnxTrainer final : public Trainer {
               const OnnxTrainerOptions& options)
       : runtime_(std::move(runtime)),
         description_(std::move(package.description)),
-        train_graph_(options.graph != GraphChoice::kStandard && !package.fused_train_graph.empty()
-                         ? std::move(package.fused_train_graph)
-                         : std::move(package.train_graph)),
+        fused_(options.graph != GraphChoice::kStandard && !package.fused_train_graph.empty()),
+        train_graph_(fused_ ? std::move(package.fused_train_graph) : std::move(package.train_graph)),
         eval_graph_(std::move(package.eval_graph)),
         options_(options),
-        memory_(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault)) {}
+        memory_(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault)) {
+    if (fused_) {
+      for (const Parameter& parameter : description_.parameters) {
+        views_.push_back({"theta/" + parameter.name, "gradient/" + parameter.name, parameter.offset, {}});
+        for (std::size_t extent : parameter.shape)
+          views_.back().shape.push_back(static_cast<std::int64_t>(extent));
+      }
+    } else {
+      const auto dimension = static_cast<std::int64_t>(description_.dimension());
+      views_.push_back({"theta", "gradient", 0, {dimension}});
+    }
+  }
 
   [[nodiscard]] const ModelDescription& model() const override { return description_; }
 
@@ -55,17 +66,25 @@ class OnnxTrainer final : public Trainer {
     TRY_STATUS(check_batch(theta, batch, gradient));
     try {
       TRY_STATUS(open(train_session_, train_graph_));
-      const auto d = static_cast<std::int64_t>(theta.size());
-      const auto x_shape = batched(batch.size, description_.input_shape);
-      const std::array inputs = {float_tensor(theta, {d}), float_tensor(batch.features, x_shape),
-                                 target(batch)};
       float loss = 0;
-      std::array outputs = {
-          Ort::Value::CreateTensor<float>(memory_, &loss, 1, nullptr, 0),
-          Ort::Value::CreateTensor<float>(memory_, gradient.data(), gradient.size(), &d, 1)};
-      static constexpr const char* kInputs[] = {"theta", "x", "y"};
-      static constexpr const char* kOutputs[] = {"loss", "gradient"};
-      train_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 3, kOutputs, outputs.data(), 2);
+      std::vector<const char*> input_names;
+      std::vector<const char*> output_names = {"loss"};
+      std::vector<Ort::Value> inputs;
+      std::vector<Ort::Value> outputs;
+      outputs.push_back(Ort::Value::CreateTensor<float>(memory_, &loss, 1, nullptr, 0));
+      for (const View& view : views_) {
+        const std::size_t size = view.size();
+        input_names.push_back(view.input.c_str());
+        inputs.push_back(float_tensor(theta.subspan(view.offset, size), view.shape));
+        output_names.push_back(view.output.c_str());
+        outputs.push_back(Ort::Value::CreateTensor<float>(memory_, gradient.data() + view.offset, size,
+                                                          view.shape.data(), view.shape.size()));
+      }
+      input_names.insert(input_names.end(), {"x", "y"});
+      inputs.push_back(float_tensor(batch.features, batched(batch.size, description_.input_shape)));
+      inputs.push_back(target(batch));
+      train_session_->Run(Ort::RunOptions{nullptr}, input_names.data(), inputs.data(), inputs.size(),
+                          output_names.data(), outputs.data(), outputs.size());
       return loss;
     } catch (const Ort::Exception& problem) {
       return internal_error("ONNX Runtime could not run the training graph: " + std::string(problem.what()));
@@ -102,6 +121,20 @@ class OnnxTrainer final : public Trainer {
   }
 
  private:
+  /// A part of theta and of its gradient that the training graph takes and gives as one tensor. The tensors
+  /// are windows into the caller's vectors: nothing is copied on the way in or out.
+  struct View {
+    std::string input;
+    std::string output;
+    std::size_t offset;
+    std::vector<std::int64_t> shape;
+
+    [[nodiscard]] std::size_t size() const {
+      return static_cast<std::size_t>(
+          std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+    }
+  };
+
   [[nodiscard]] Status check_batch(std::span<const float> theta, const Batch& batch,
                                    std::span<const float> gradient) const {
     const std::size_t d = description_.dimension();
@@ -158,6 +191,8 @@ class OnnxTrainer final : public Trainer {
 
   std::shared_ptr<const OnnxRuntime> runtime_;
   ModelDescription description_;
+  bool fused_;
+  std::vector<View> views_;
   std::string train_graph_;
   std::string eval_graph_;
   OnnxTrainerOptions options_;

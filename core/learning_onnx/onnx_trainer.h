@@ -21,7 +21,7 @@ struct OnnxTrainerOptions {
   int threads = 1;              ///< of ONNX Runtime inside one operator; > 0
   bool allow_spinning = false;  ///< let idle threads burn CPU: lower latency, rude on shared boards
   /// Not empty: ONNX Runtime writes the time of every operator to PREFIX*.json when the trainer is destroyed.
-  std::string profile_prefix;
+  std::string profile_prefix = {};
 };
 
 /// A Trainer that runs a package's graphs. Sessions are made when first used, so that a device which only
