@@ -1,0 +1,241 @@
+#include "lab/campaign.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "core/base/atomic_file.h"
+#include "datasets/folder_lock.h"
+
+namespace aflguard::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "aflguard.lab.campaign/1";
+constexpr const char* kPlanFile = "campaign.json";
+constexpr std::uint64_t kLargestPlan = 16 << 20;
+
+Json plan_document(const Plan& plan) {
+  Json cells = Json::array();
+  for (const PlannedCell& cell : plan.cells) {
+    cells.push_back({{"id", cell.id}, {"settings", to_json(cell.settings)}});
+  }
+  return {{"schema", kSchema},
+          {"plan", plan.id()},
+          {"title", plan.title},
+          {"fingerprint", fingerprint(plan)},
+          {"cells", std::move(cells)}};
+}
+
+/// Checks that the folder is new, empty, or belongs to this plan.
+Status check_folder(const fs::path& folder, const Plan& plan) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return {};
+  if (!fs::is_directory(folder, error)) return invalid_input(folder.string() + " is not a folder");
+  if (!fs::exists(folder / kPlanFile, error)) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().filename() == ".lock") continue;
+      return invalid_input(folder.string() +
+                           " is not empty and holds no results of the lab; choose another " +
+                           "output folder");
+    }
+    return {};
+  }
+  TRY(const std::string text, read_text_file(folder / kPlanFile, kLargestPlan));
+  const Json found = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto field = [&found](const char* name) {
+    return found.is_object() && found.contains(name) && found[name].is_string()
+               ? found[name].get<std::string>()
+               : std::string();
+  };
+  if (field("schema") != kSchema) {
+    return invalid_input((folder / kPlanFile).string() + " cannot be read; choose another output folder");
+  }
+  if (field("plan") != plan.id()) {
+    return invalid_input(folder.string() + " holds results of " + field("plan") + ", not of " + plan.id() +
+                         "; choose another output folder");
+  }
+  if (field("fingerprint") != fingerprint(plan)) {
+    return invalid_input(folder.string() + " holds results of " + plan.id() +
+                         " with other settings; choose another output folder");
+  }
+  return {};
+}
+
+Status make_folder(const fs::path& folder, const Plan& plan) {
+  std::error_code error;
+  fs::create_directories(folder / "runs", error);
+  if (error) return io_error("cannot make " + (folder / "runs").string() + ": " + error.message());
+  if (fs::exists(folder / kPlanFile, error)) return {};
+  return write_file_atomically(folder / kPlanFile, plan_document(plan).dump(2) + "\n");
+}
+
+/// One run that has to be done.
+struct Task {
+  std::size_t cell;
+  std::size_t slot;  ///< which of the cell's runs
+  ExperimentSettings settings;
+  std::string name;
+  fs::path file;
+  double cost;  ///< in gradients of one sample: only ratios matter
+};
+
+double estimated_cost(const ExperimentSettings& settings) {
+  const double per_iteration = static_cast<double>(settings.batch_size);
+  double gradients = 1;
+  if (settings.attack.rfind("adapt", 0) == 0) {
+    const auto known = find_lab_dataset(settings.dataset);
+    const auto benign = static_cast<double>(settings.clients - malicious_clients(settings));
+    const double sample = known ? std::min(benign, static_cast<double>((*known)->attacker_sample)) : benign;
+    gradients += settings.malicious * sample;
+  }
+  const double reference = static_cast<double>(settings.trusted_size) /
+                           static_cast<double>(std::max<std::uint64_t>(1, settings.server_delay));
+  return static_cast<double>(settings.iterations) * (gradients * per_iteration + reference);
+}
+
+/// The whole campaign while it runs; its members are shared by the workers under `mutex_`.
+class Workers final {
+ public:
+  Workers(std::vector<Task> tasks, const LabResources& resources, const Json& context,
+          const CampaignObserver& observer, std::vector<CellRuns>& results, CampaignProgress progress)
+      : tasks_(std::move(tasks)),
+        resources_(resources),
+        context_(context),
+        observer_(observer),
+        results_(results),
+        progress_(std::move(progress)) {
+    // Long runs first, so that no worker is left with one at the end.
+    std::stable_sort(tasks_.begin(), tasks_.end(),
+                     [](const Task& a, const Task& b) { return a.cost > b.cost; });
+    for (const Task& task : tasks_) cost_left_ += task.cost;
+  }
+
+  Status run(std::size_t jobs) {
+    if (observer_) observer_(progress_);
+    started_ = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < std::min(jobs, tasks_.size()); ++i) {
+      threads.emplace_back([this] { work(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (failure_) return *failure_;
+    return {};
+  }
+
+ private:
+  void work() {
+    while (!stop_) {
+      const std::size_t next = next_++;
+      if (next >= tasks_.size()) return;
+      if (const Status status = carry_out(tasks_[next]); !status) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = at(tasks_[next].name, status.error());
+        stop_ = true;
+      }
+    }
+  }
+
+  Status carry_out(const Task& task) {
+    const auto begin = std::chrono::steady_clock::now();
+    TRY(const auto model, resources_.model(task.settings.dataset));
+    TRY(auto data, data_of(task.settings.dataset));
+    TRY(auto result, run_experiment(task.settings, resources_.catalog, model, std::move(data)));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    RunRecord record{task.settings, std::move(result), seconds.count()};
+    TRY_STATUS(write_file_atomically(task.file, to_json(record, context_).dump(2) + "\n"));
+    finished(task, std::move(record));
+    return {};
+  }
+
+  /// Loads each data set once, whichever worker needs it first.
+  Result<std::shared_ptr<const DatasetSplit>> data_of(const std::string& dataset) {
+    const std::lock_guard lock(data_mutex_);
+    const auto found = data_.find(dataset);
+    if (found != data_.end()) return found->second;
+    TRY(auto loaded, resources_.data(dataset));
+    data_[dataset] = loaded;
+    return loaded;
+  }
+
+  void finished(const Task& task, RunRecord record) {
+    const std::lock_guard lock(mutex_);
+    progress_.seconds = record.seconds;
+    results_[task.cell].runs[task.slot] = std::move(record);
+    ++progress_.done;
+    progress_.run = task.name;
+    cost_done_ += task.cost;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+    progress_.remaining_seconds = elapsed.count() * (cost_left_ - cost_done_) / cost_done_;
+    if (observer_) observer_(progress_);
+  }
+
+  std::vector<Task> tasks_;
+  const LabResources& resources_;
+  const Json& context_;
+  const CampaignObserver& observer_;
+  std::vector<CellRuns>& results_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex data_mutex_;
+  std::map<std::string, std::shared_ptr<const DatasetSplit>> data_;
+  std::mutex mutex_;
+  CampaignProgress progress_;
+  double cost_left_ = 0;
+  double cost_done_ = 0;
+  std::chrono::steady_clock::time_point started_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+Result<std::vector<CellRuns>> run_campaign(const Plan& plan, const CampaignOptions& options,
+                                           const LabResources& resources, const Json& context,
+                                           const CampaignObserver& observer) {
+  if (options.seeds < 1 || options.seeds > 10000) {
+    return invalid_input("the number of seeds is " + std::to_string(options.seeds) +
+                         ", it must be from 1 to 10000");
+  }
+  for (const PlannedCell& cell : plan.cells) TRY_STATUS(check_settings(cell.settings, resources.catalog));
+  TRY_STATUS(check_folder(options.folder, plan));
+  TRY(const auto lock, datasets::FolderLock::acquire(options.folder));
+  TRY_STATUS(make_folder(options.folder, plan));
+
+  std::vector<CellRuns> results;
+  std::vector<Task> tasks;
+  CampaignProgress progress;
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    results.push_back({plan.cells[c], std::vector<RunRecord>(options.seeds)});
+    for (std::size_t s = 0; s < options.seeds; ++s) {
+      Task task{c, s, plan.cells[c].settings, {}, {}, 0};
+      task.settings.seed = options.first_seed + s;
+      task.name = plan.cells[c].id + " seed " + std::to_string(task.settings.seed);
+      task.file = options.folder / "runs" /
+                  (plan.cells[c].id + "-seed" + std::to_string(task.settings.seed) + ".json");
+      task.cost = estimated_cost(task.settings);
+      ++progress.total;
+      auto stored = read_run(task.file, task.settings);
+      if (stored) {
+        results[c].runs[s] = std::move(*stored);
+        ++progress.done;
+      } else if (stored.error().kind == ErrorKind::kNotFound) {
+        tasks.push_back(std::move(task));
+      } else {
+        return stored.error();
+      }
+    }
+  }
+  Workers workers(std::move(tasks), resources, context, observer, results, progress);
+  TRY_STATUS(workers.run(std::max<std::size_t>(1, options.jobs)));
+  return results;
+}
+
+}  // namespace aflguard::lab

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "lab/experiment.h"
+#include "lab/plan.h"
+#include "lab/run_record.h"
+
+namespace aflguard::lab {
+
+/// What the runs of a campaign need from outside, by data set.
+struct LabResources {
+  Catalog catalog;
+  std::function<Result<ModelSource>(const std::string& dataset)> model;
+  /// Null for data that is generated.
+  std::function<Result<std::shared_ptr<const DatasetSplit>>(const std::string& dataset)> data;
+};
+
+struct CampaignOptions {
+  std::filesystem::path folder;
+  std::uint64_t seeds = 3;
+  std::uint64_t first_seed = 1;
+  std::size_t jobs = 1;  ///< runs side by side
+};
+
+/// After every run: how far the campaign is.
+struct CampaignProgress {
+  std::size_t done = 0;
+  std::size_t total = 0;
+  std::string run;               ///< the run that just ended, e.g. "gd-aflguard seed 2"; empty at the start
+  double seconds = 0;            ///< that it took
+  double remaining_seconds = 0;  ///< estimated; 0 when nothing was run yet
+};
+using CampaignObserver = std::function<void(const CampaignProgress& progress)>;
+
+/// All runs of one cell, in the order of their seeds.
+struct CellRuns {
+  PlannedCell cell;
+  std::vector<RunRecord> runs;
+};
+
+/// Runs every cell of the plan with every seed, `jobs` at a time, and returns all results in the plan's
+/// order. Each finished run is stored in the folder (runs/CELL-seedN.json), so a campaign that was
+/// interrupted continues where it was; asking for more seeds later adds to it.
+/// kInvalidInput, and nothing is written, when the folder holds results of other settings or other files.
+[[nodiscard]] Result<std::vector<CellRuns>> run_campaign(const Plan& plan, const CampaignOptions& options,
+                                                         const LabResources& resources,
+                                                         const nlohmann::ordered_json& context,
+                                                         const CampaignObserver& observer);
+
+}  // namespace aflguard::lab
