@@ -102,12 +102,25 @@ double estimated_cost(const ExperimentSettings& settings) {
   return static_cast<double>(settings.iterations) * (gradients * per_iteration + reference);
 }
 
+using LoadedData = std::map<std::string, std::shared_ptr<const DatasetSplit>>;
+
+/// Every data set of the plan, loaded once and shared by its runs.
+Result<LoadedData> load_data(const Plan& plan, const LabResources& resources) {
+  LoadedData loaded;
+  for (const PlannedCell& cell : plan.cells) {
+    if (loaded.contains(cell.settings.dataset)) continue;
+    TRY(loaded[cell.settings.dataset], resources.data(cell.settings.dataset));
+  }
+  return loaded;
+}
+
 /// The whole campaign while it runs; its members are shared by the workers under `mutex_`.
 class Workers final {
  public:
-  Workers(std::vector<Task> tasks, const LabResources& resources, const Json& context,
+  Workers(std::vector<Task> tasks, const LabResources& resources, const Json& context, const LoadedData& data,
           const CampaignObserver& observer, std::vector<CellRuns>& results, CampaignProgress progress)
       : tasks_(std::move(tasks)),
+        data_(data),
         resources_(resources),
         context_(context),
         observer_(observer),
@@ -147,23 +160,13 @@ class Workers final {
   Status carry_out(const Task& task) {
     const auto begin = std::chrono::steady_clock::now();
     TRY(const auto model, resources_.model(task.settings.dataset));
-    TRY(auto data, data_of(task.settings.dataset));
-    TRY(auto result, run_experiment(task.settings, resources_.catalog, model, std::move(data)));
+    const auto& data = data_.at(task.settings.dataset);
+    TRY(auto result, run_experiment(task.settings, resources_.catalog, model, data));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     RunRecord record{task.settings, std::move(result), seconds.count()};
     TRY_STATUS(write_file_atomically(task.file, to_json(record, context_).dump(2) + "\n"));
     finished(task, std::move(record));
     return {};
-  }
-
-  /// Loads each data set once, whichever worker needs it first.
-  Result<std::shared_ptr<const DatasetSplit>> data_of(const std::string& dataset) {
-    const std::lock_guard lock(data_mutex_);
-    const auto found = data_.find(dataset);
-    if (found != data_.end()) return found->second;
-    TRY(auto loaded, resources_.data(dataset));
-    data_[dataset] = loaded;
-    return loaded;
   }
 
   void finished(const Task& task, RunRecord record) {
@@ -179,14 +182,13 @@ class Workers final {
   }
 
   std::vector<Task> tasks_;
+  const LoadedData& data_;
   const LabResources& resources_;
   const Json& context_;
   const CampaignObserver& observer_;
   std::vector<CellRuns>& results_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
-  std::mutex data_mutex_;
-  std::map<std::string, std::shared_ptr<const DatasetSplit>> data_;
   std::mutex mutex_;
   CampaignProgress progress_;
   double cost_left_ = 0;
@@ -206,6 +208,7 @@ Result<std::vector<CellRuns>> run_campaign(const Plan& plan, const CampaignOptio
   }
   for (const PlannedCell& cell : plan.cells) TRY_STATUS(check_settings(cell.settings, resources.catalog));
   TRY_STATUS(check_folder(options.folder, plan));
+  TRY(const LoadedData data, load_data(plan, resources));
   TRY(const auto lock, datasets::FolderLock::acquire(options.folder));
   TRY_STATUS(make_folder(options.folder, plan));
 
@@ -233,7 +236,7 @@ Result<std::vector<CellRuns>> run_campaign(const Plan& plan, const CampaignOptio
       }
     }
   }
-  Workers workers(std::move(tasks), resources, context, observer, results, progress);
+  Workers workers(std::move(tasks), resources, context, data, observer, results, progress);
   TRY_STATUS(workers.run(std::max<std::size_t>(1, options.jobs)));
   return results;
 }

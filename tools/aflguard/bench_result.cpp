@@ -63,19 +63,24 @@ Repetitions summarise(std::vector<double> measurements) {
   return {quantile(measurements, 0.5), (quantile(measurements, 0.75) - quantile(measurements, 0.25)) / 2};
 }
 
-Json bench_context() {
-  double load = 0;
-  (void)::getloadavg(&load, 1);
+Json machine_context() {
   return {{"version", AFLGUARD_VERSION},
           {"processor", processor_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", __VERSION__},
 #ifdef NDEBUG
-          {"build", "optimised"},
+          {"build", "optimised"}};
 #else
-          {"build", "with assertions"},
+          {"build", "with assertions"}};
 #endif
-          {"load_average", load}};
+}
+
+Json bench_context() {
+  double load = 0;
+  (void)::getloadavg(&load, 1);
+  Json context = machine_context();
+  context["load_average"] = load;
+  return context;
 }
 
 Json bench_document(const std::string& benchmark, const std::vector<BenchResult>& results) {

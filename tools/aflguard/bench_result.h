@@ -30,7 +30,10 @@ struct Repetitions {
 };
 [[nodiscard]] Repetitions summarise(std::vector<double> measurements);
 
-/// Machine, build and load: what a reader needs to judge the figures.
+/// Machine and build: what a reader needs to judge results, and nothing that changes from run to run.
+[[nodiscard]] nlohmann::ordered_json machine_context();
+
+/// ... and the load of the moment, for measurements.
 [[nodiscard]] nlohmann::ordered_json bench_context();
 
 /// {schema, benchmark, context, results: [{name, value, unit, spread, baseline, ratio, conditions}]}

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "tools/aflguard/bench_guard.h"
 #include "tools/aflguard/bench_train.h"
 
 namespace aflguard::tools {
@@ -45,13 +46,45 @@ void add_train(CLI::App& bench, Action& action) {
   });
 }
 
+void add_guard(CLI::App& bench, Action& action, const lab::Catalog& catalog) {
+  struct Options {
+    BenchGuardOptions guard;
+    bool json = false;
+    bool no_baseline = false;
+    bool no_run = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = bench.add_subcommand(
+      "guard", "Cost of judging and applying an update; every defense with up to a million clients");
+  verb->footer(
+      "Example:\n  aflguard bench guard --json\nThe run on MNIST is compared with PyTorch where "
+      "python3-torch is installed.");
+  verb->add_option("--rounds", options->guard.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--no-baseline", options->no_baseline, "Leave PyTorch out");
+  verb->add_flag("--no-run", options->no_run, "Leave the run on MNIST out");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action, catalog] {
+    action = [options, catalog]() -> Status {
+      options->guard.with_baseline = !options->no_baseline;
+      options->guard.with_run = !options->no_run;
+      StderrProgress progress;
+      TRY(const auto results, bench_guard(options->guard, catalog, progress));
+      print("guard", results, options->json);
+      return {};
+    };
+  });
+}
+
 }  // namespace
 
-void add_bench_verbs(CLI::App& app, Action& action) {
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
   CLI::App* bench =
       app.add_subcommand("bench", "Benchmarks, each beside a baseline measured in the same run");
   bench->require_subcommand(1);
   add_train(*bench, action);
+  add_guard(*bench, action, catalog);
 }
 
 }  // namespace aflguard::tools

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "lab/experiment.h"
 #include "tools/aflguard/verb.h"
 
 namespace aflguard::tools {
 
-/// `aflguard bench train`
-void add_bench_verbs(CLI::App& app, Action& action);
+/// `aflguard bench train | guard`, the latter with the defenses of `catalog`.
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
 
 }  // namespace aflguard::tools

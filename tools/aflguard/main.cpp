@@ -2,9 +2,17 @@
 #include <cstdio>
 #include <exception>
 
+#include "core/aggregation/aflguard.h"
+#include "core/aggregation/async_sgd.h"
+#include "core/aggregation/basgd.h"
+#include "core/aggregation/kardam.h"
+#include "core/aggregation/sync_aflguard.h"
+#include "core/aggregation/zeno_plus_plus.h"
+#include "lab/attacks/attacks.h"
 #include "tools/aflguard/bench_verbs.h"
 #include "tools/aflguard/data_verbs.h"
 #include "tools/aflguard/demo_verb.h"
+#include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/verb.h"
 
@@ -13,6 +21,30 @@ namespace {
 int report(const aflguard::Error& error) {
   std::fprintf(stderr, "aflguard: %s\n", error.message.c_str());
   return 1;
+}
+
+/// Every defense and attack this program knows: a new one is its own file and one line here.
+aflguard::lab::Catalog lab_catalog() {
+  using namespace aflguard;
+  return {.defenses =
+              {
+                  async_sgd_kind(),
+                  kardam_kind(),
+                  basgd_kind(),
+                  zeno_plus_plus_kind(),
+                  aflguard_kind(),
+                  sync_aflguard_kind(),
+              },
+          .attacks = {
+              lab::label_flip_kind(),
+              lab::gauss_kind(),
+              lab::gradient_deviation_kind(),
+              lab::backdoor_kind(),
+              lab::adapt_reverse_kind(),
+              lab::adapt_fang_kind(),
+              lab::adapt_sign_kind(),
+              lab::adapt_boundary_kind(),
+          }};
 }
 
 }  // namespace
@@ -26,8 +58,9 @@ int main(int argc, char** argv) {
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::tools::add_model_verbs(app, action);
   aflguard::tools::add_data_verbs(app, action);
-  aflguard::tools::add_bench_verbs(app, action);
+  aflguard::tools::add_bench_verbs(app, action, lab_catalog());
   aflguard::tools::add_demo_verb(app, action);
+  aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {
     app.parse(argc, argv);
