@@ -9,6 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/base/progress.h"
 #include "datasets/catalog.h"
 #include "datasets/folders.h"
 #include "datasets/manifest.h"
