@@ -1,8 +1,7 @@
 #include "lab/zoo_package.h"
 
 #include "lab/settings.h"
-#include "models/build_package.h"
-#include "models/zoo/zoo.h"
+#include "models/zoo/zoo_package.h"
 
 namespace aflguard::lab {
 
@@ -13,11 +12,7 @@ Result<ModelPackage> zoo_package_for(std::string_view dataset) {
     zoo.input_shape = {1, 64, 64};
     zoo.classes = 8;
   }
-  TRY(const auto model, models::build_zoo_model(known->zoo_model, zoo));
-  models::PackageOptions options;
-  options.loss = dataset == "synthetic" ? Loss::kMeanSquaredError : Loss::kCrossEntropy;
-  TRY(auto built, models::build_package(model, options));
-  return std::move(built.package);
+  return models::build_zoo_package(known->zoo_model, zoo);
 }
 
 }  // namespace aflguard::lab

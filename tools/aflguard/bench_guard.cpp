@@ -260,7 +260,9 @@ Result<BenchResult> bench_run(const BenchGuardOptions& options, const lab::Catal
   auto baseline = options.with_baseline
                       ? PyTorchBaseline::start()
                       : Result<PyTorchBaseline>(not_found("the baseline was not asked for"));
-  if (baseline.ok()) TRY([[maybe_unused]] const double warm_up, baseline->step_cpu_ms("cnn", 3));
+  if (baseline.ok()) {
+    TRY([[maybe_unused]] const double warm_up, baseline->step_cpu_ms("cnn", 3));
+  }
   std::vector<double> steps;
   std::optional<Error> failure;
   const double start = process_cpu_s();
