@@ -50,7 +50,7 @@ Agreement compare_with_paper(Metric metric, double ours, double paper, bool more
     if (difference <= 0.02) return Agreement::kAgrees;
     return difference <= 0.05 ? Agreement::kNear : Agreement::kDiffers;
   }
-  if (difference <= std::max(0.05, 0.15 * paper)) return Agreement::kAgrees;
+  if (difference <= 0.15 * paper) return Agreement::kAgrees;
   return ours <= 2 * paper && ours >= paper / 2 ? Agreement::kNear : Agreement::kDiffers;
 }
 

@@ -26,7 +26,7 @@ struct PaperNumber {
 [[nodiscard]] std::span<const PaperNumber> paper_numbers();
 
 /// How a measured number compares with a printed one. Test errors and success rates: within 0.02 and within
-/// 0.05; regression errors: within 15 % (or 0.05) and within a factor of 2; "> 1000" agrees with whatever is.
+/// 0.05; regression errors: within 15 % and within a factor of 2; "> 1000" agrees with whatever is.
 enum class Agreement : std::uint8_t { kAgrees, kNear, kDiffers };
 
 [[nodiscard]] std::string_view to_string(Agreement agreement);  // "agrees", "near", "differs"

@@ -20,15 +20,17 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); margin: 2rem aut
 h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 p.lead, td small, figcaption, .tick, .axis { color: var(--soft); fill: var(--soft); }
 table { border-collapse: collapse; margin: .8rem 0; } th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: right; }
-th { background: #f3f5f9; font-weight: 600; } th.row { text-align: left; } td small { display: block; font-size: .78rem; }
+th { background: #f3f5f9; font-weight: 600; } th.row { text-align: left; white-space: nowrap; } th[colspan] { text-align: center; } td small { display: block; font-size: .78rem; }
 td.agrees { background: #d9f2df; } td.near { background: #fdf3cf; } td.differs { background: #fbdcd9; }
 .key span { padding: .1rem .5rem; border: 1px solid var(--line); margin-right: .4rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; }
-.plot { width: 100%; height: auto; border: 1px solid var(--line); border-radius: 6px; background: #fff; }
+.table { overflow-x: auto; }
+.plot { width: 100%; max-width: 42rem; height: auto; border: 1px solid var(--line); border-radius: 6px; background: #fff; }
 .plot text { font: 11px system-ui, sans-serif; } .plot .title { font-size: 13px; font-weight: 600; fill: var(--ink); }
 .grid { stroke: #e7eaf0; } .curve { fill: none; stroke-width: 2; } .spread { stroke-width: 1.2; opacity: .55; }
 .s0 { fill: #8c6bb1; stroke: #8c6bb1; } .s1 { fill: #d95f02; stroke: #d95f02; } .s2 { fill: #b8860b; stroke: #b8860b; }
 .s3 { fill: #1b9e77; stroke: #1b9e77; } .s4 { fill: #1f5fbf; stroke: #1f5fbf; } .s5 { fill: #444; stroke: #444; }
+.s6 { fill: #c2185b; stroke: #c2185b; } .s7 { fill: #5d8aa8; stroke: #5d8aa8; } .s8 { fill: #6b8e23; stroke: #6b8e23; }
 polyline.curve { fill: none; } rect { stroke: none; }
 details { margin-top: 2rem; } pre { overflow-x: auto; background: #f6f7fa; padding: .8rem; font-size: .8rem; }
 )css";
@@ -55,6 +57,14 @@ const std::map<std::string, std::string>& display_names() {
 std::string display(const std::string& name) {
   const auto found = display_names().find(name);
   return found == display_names().end() ? name : found->second;
+}
+
+/// The same defense has the same colour in every plot.
+std::size_t colour_of(const std::string& defense, std::size_t otherwise) {
+  const std::vector<std::string> fixed = {"asyncsgd", "kardam",   "basgd",
+                                          "zeno++",   "aflguard", "sync-aflguard"};
+  const auto found = std::find(fixed.begin(), fixed.end(), defense);
+  return found != fixed.end() ? static_cast<std::size_t>(found - fixed.begin()) : 6 + otherwise % 3;
 }
 
 std::string short_number(double value, Metric metric) {
@@ -144,17 +154,20 @@ std::string table_cell(const CellRuns* cell, Metric metric) {
 }
 
 std::string table(const Grid& grid, Metric metric, const std::string& x_name) {
-  std::string out = "<table><thead><tr><th class='row'>attack</th>";
-  char text[64];
-  for (const auto& x : grid.xs) {
-    for (const std::string& defense : grid.defenses) {
-      out += "<th>" + escape_html(display(defense));
-      if (x) {
-        std::snprintf(text, sizeof text, "<br><small>%s %g</small>", escape_html(x_name).c_str(), *x);
-        out += text;
-      }
-      out += "</th>";
+  std::string out = "<div class='table'><table><thead>";
+  const bool varied = grid.xs.size() > 1;
+  if (varied) {
+    out += "<tr><th class='row'>" + escape_html(x_name) + "</th>";
+    for (const auto& x : grid.xs) {
+      char text[96];
+      std::snprintf(text, sizeof text, "<th colspan='%zu'>%g</th>", grid.defenses.size(), x.value_or(0));
+      out += text;
     }
+    out += "</tr>";
+  }
+  out += "<tr><th class='row'>attack</th>";
+  for (std::size_t i = 0; i < grid.xs.size(); ++i) {
+    for (const std::string& defense : grid.defenses) out += "<th>" + escape_html(display(defense)) + "</th>";
   }
   out += "</tr></thead><tbody>";
   for (const std::string& attack : grid.attacks) {
@@ -169,7 +182,7 @@ std::string table(const Grid& grid, Metric metric, const std::string& x_name) {
     }
     if (any) out += "<tr><th class='row'>" + escape_html(display(attack)) + "</th>" + row + "</tr>";
   }
-  return out + "</tbody></table>";
+  return out + "</tbody></table></div>";
 }
 
 std::vector<Metric> metrics_of(const Grid& grid) {
@@ -192,8 +205,9 @@ std::string bar_plot(const Grid& grid, const std::optional<double>& x, Metric me
   for (const std::string& attack : grid.attacks) {
     if (grid.find(attack, x, grid.defenses.front()) != nullptr) plot.groups.push_back(attack);
   }
-  for (const std::string& defense : grid.defenses) {
-    BarPlot::Series series{display(defense), {}};
+  for (std::size_t d = 0; d < grid.defenses.size(); ++d) {
+    const std::string& defense = grid.defenses[d];
+    BarPlot::Series series{display(defense), colour_of(defense, d), {}};
     for (const std::string& attack : plot.groups) {
       const CellRuns* cell = grid.find(attack, x, defense);
       double value = 0;
@@ -210,8 +224,9 @@ std::string bar_plot(const Grid& grid, const std::optional<double>& x, Metric me
 std::string line_plot(const Grid& grid, const std::string& attack, Metric metric, const std::string& x_name) {
   LinePlot plot{
       display(attack) + ": " + metric_title(metric), x_name, metric_title(metric), is_regression(grid), {}};
-  for (const std::string& defense : grid.defenses) {
-    PlotCurve curve{display(defense), {}};
+  for (std::size_t d = 0; d < grid.defenses.size(); ++d) {
+    const std::string& defense = grid.defenses[d];
+    PlotCurve curve{display(defense), colour_of(defense, d), {}};
     for (const auto& x : grid.xs) {
       const CellRuns* cell = grid.find(attack, x, defense);
       if (cell == nullptr || !x) continue;
@@ -251,7 +266,7 @@ std::string agreement_line(const std::vector<CellRuns>& cells) {
     }
   }
   if (printed == 0) return "<p class='lead'>The paper prints no numbers for this one.</p>";
-  return "<p class='lead key'>Of " + std::to_string(printed) +
+  return "<p class='lead key'>Small print: the paper's number. Of " + std::to_string(printed) +
          " printed numbers: <span style='background:#d9f2df'>" + std::to_string(count[Agreement::kAgrees]) +
          " agree</span><span style='background:#fdf3cf'>" + std::to_string(count[Agreement::kNear]) +
          " are near</span><span style='background:#fbdcd9'>" + std::to_string(count[Agreement::kDiffers]) +
@@ -268,7 +283,7 @@ std::string report_html(const Plan& plan, const std::vector<CellRuns>& cells, co
   out += "<h1>" + escape_html(plan.title) + "</h1>";
   const std::size_t seeds = cells.empty() ? 0 : cells.front().runs.size();
   out += "<p class='lead'>AFLGuard Edge lab, mean over " + std::to_string(seeds) +
-         (seeds == 1 ? " seed" : " seeds") + ". Small print: the paper's number.</p>" + agreement_line(cells);
+         (seeds == 1 ? " seed" : " seeds") + ".</p>" + agreement_line(cells);
   for (const Grid& grid : arrange(cells)) {
     const auto known = find_lab_dataset(grid.dataset);
     out += "<h2>" + escape_html(std::string(known ? (*known)->title : grid.dataset)) + "</h2>" +

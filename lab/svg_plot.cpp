@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace aflguard::lab {
 namespace {
@@ -78,21 +79,23 @@ std::string open(const std::string& title) {
          number(kLeft) + "' y='18'>" + escape_html(title) + "</text>";
 }
 
-std::string legend(const std::vector<std::string>& names) {
+using LegendEntry = std::pair<std::string, std::size_t>;  // name, colour
+
+std::string legend(const std::vector<LegendEntry>& entries) {
   std::string out;
   double x = kLeft;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    out += "<rect class='s" + std::to_string(i) + "' x='" + number(x) + "' y='" + number(kHeight - 17) +
+  for (const auto& [name, colour] : entries) {
+    out += "<rect class='s" + std::to_string(colour) + "' x='" + number(x) + "' y='" + number(kHeight - 17) +
            "' width='10' height='10'/>";
     out += "<text class='tick' x='" + number(x + 14) + "' y='" + number(kHeight - 8) + "'>" +
-           escape_html(names[i]) + "</text>";
-    x += 24 + 6.4 * static_cast<double>(names[i].size());
+           escape_html(name) + "</text>";
+    x += 30 + 6.6 * static_cast<double>(name.size());
   }
   return out;
 }
 
-std::string draw_curve(const PlotCurve& curve, std::size_t index, const Axis& axis, auto place_x) {
-  const std::string style = "s" + std::to_string(index);
+std::string draw_curve(const PlotCurve& curve, const Axis& axis, auto place_x) {
+  const std::string style = "s" + std::to_string(curve.colour);
   std::string line;
   std::string marks;
   for (const PlotPoint& point : curve.points) {
@@ -139,9 +142,9 @@ std::string svg(const LinePlot& plot) {
   double lowest = 1e300;
   double highest = 0;
   std::vector<double> xs;
-  std::vector<std::string> names;
+  std::vector<LegendEntry> names;
   for (const PlotCurve& curve : plot.curves) {
-    names.push_back(curve.name);
+    names.emplace_back(curve.name, curve.colour);
     for (const PlotPoint& point : curve.points) {
       lowest = std::min(lowest, point.low);
       highest = std::max(highest, point.high);
@@ -163,16 +166,16 @@ std::string svg(const LinePlot& plot) {
   }
   out += "<text class='axis' text-anchor='middle' x='" + number((kLeft + kWidth - kRight) / 2) + "' y='" +
          number(kHeight - kBottom + 34) + "'>" + escape_html(plot.x_name) + "</text>";
-  for (std::size_t i = 0; i < plot.curves.size(); ++i) out += draw_curve(plot.curves[i], i, axis, place_x);
+  for (const PlotCurve& curve : plot.curves) out += draw_curve(curve, axis, place_x);
   return out + legend(names) + "</svg>";
 }
 
 std::string svg(const BarPlot& plot) {
   double lowest = 1e300;
   double highest = 0;
-  std::vector<std::string> names;
+  std::vector<LegendEntry> names;
   for (const BarPlot::Series& series : plot.series) {
-    names.push_back(series.name);
+    names.emplace_back(series.name, series.colour);
     for (const double value : series.values) {
       lowest = std::min(lowest, value);
       highest = std::max(highest, value);
@@ -190,11 +193,11 @@ std::string svg(const BarPlot& plot) {
       if (g >= plot.series[s].values.size()) continue;
       const double value = plot.series[s].values[g];
       const double top = std::min(axis.place(value), floor - 1);
-      out += "<rect class='s" + std::to_string(s) + "' x='" +
+      out += "<rect class='s" + std::to_string(plot.series[s].colour) + "' x='" +
              number(left + bar_width * static_cast<double>(s)) + "' y='" + number(top) + "' width='" +
              number(bar_width * 0.92) + "' height='" + number(floor - top) + "'><title>" +
-             escape_html(names[s]) + ", " + escape_html(plot.groups[g]) + ": " + number(value, "%.4g") +
-             "</title></rect>";
+             escape_html(plot.series[s].name) + ", " + escape_html(plot.groups[g]) + ": " +
+             number(value, "%.4g") + "</title></rect>";
     }
     out += "<text class='tick' text-anchor='middle' x='" + number(left + group_width * 0.4) + "' y='" +
            number(floor + 16) + "'>" + escape_html(plot.groups[g]) + "</text>";

@@ -14,6 +14,7 @@ struct PlotPoint {
 
 struct PlotCurve {
   std::string name;
+  std::size_t colour = 0;         ///< class sN of the page's style sheet
   std::vector<PlotPoint> points;  ///< in order of x
 };
 
@@ -34,6 +35,7 @@ struct BarPlot {
   std::vector<std::string> groups;
   struct Series {
     std::string name;
+    std::size_t colour = 0;
     std::vector<double> values;  ///< one per group
   };
   std::vector<Series> series;

@@ -56,7 +56,7 @@ setup_build() {
 
 # The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS.
 setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread; }
-setup_check() { install_packages clang clang-format clang-tidy; }
+setup_check() { install_packages clang clang-format clang-tidy chromium; }
 
 build() {
   preset=$1
