@@ -58,15 +58,35 @@ setup_build() {
 setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread; }
 setup_check() { install_packages clang clang-format clang-tidy chromium; }
 
-build() {
-  preset=$1
-  log="build/$preset.log"
+# Waits for the build that writes to LOG, and shows how far it is: a counter on a terminal, one line otherwise.
+watch_build() { # PID LOG PRESET
+  # A background process does not hear Ctrl-C by itself.
+  trap 'kill "$1" 2>/dev/null; exit 130' INT TERM
+  shown=
+  while kill -0 "$1" 2>/dev/null; do
+    step=$(grep -o '^\[[0-9]*/[0-9]*\]' "$2" | tail -n 1)
+    if [ -n "$step" ] && [ -t 2 ]; then
+      printf '\rrun: building %s %s ' "$3" "$step" >&2
+      shown=yes
+    elif [ -n "$step" ] && [ -z "$shown" ]; then
+      say "building $3 (the first time takes some minutes; log: $2)"
+      shown=yes
+    fi
+    sleep 0.3
+  done
+  if [ -n "$shown" ] && [ -t 2 ]; then printf '\r\033[K' >&2; fi
+  trap - INT TERM
+  wait "$1"
+}
+
+build() { # PRESET
+  log="build/$1.log"
   mkdir -p build
-  if ! {
-    cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" &&
-      cmake --build --preset "$preset" --parallel "$(jobs)"
-  } >"$log" 2>&1; then
+  cmake --preset "$1" -DAFLGUARD_CACHE_DIR="$(cache_dir)" >"$log" 2>&1 && {
+    cmake --build --preset "$1" --parallel "$(jobs)" >>"$log" 2>&1 &
+    watch_build $! "$log" "$1"
+  } || {
     tail -n 60 "$log" >&2
-    die "the build of preset '$preset' failed; full log: $log"
-  fi
+    die "the build of preset '$1' failed; full log: $log"
+  }
 }
