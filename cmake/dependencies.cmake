@@ -6,6 +6,15 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(LibLZMA REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
+
+# libcbor and Mbed TLS come without files that CMake could read.
+find_library(LIBCBOR_LIBRARY cbor REQUIRED)
+add_library(libcbor INTERFACE)
+target_link_libraries(libcbor INTERFACE "${LIBCBOR_LIBRARY}")
+find_library(MBEDCRYPTO_LIBRARY mbedcrypto REQUIRED)
+add_library(mbedtls_crypto INTERFACE)
+target_link_libraries(mbedtls_crypto INTERFACE "${MBEDCRYPTO_LIBRARY}")
 
 # ONNX Runtime: headers only; the library itself is loaded at run time.
 add_library(onnxruntime_headers INTERFACE)

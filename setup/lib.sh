@@ -41,7 +41,7 @@ install_packages() {
 }
 
 build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
-  protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev"
+  protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev"
 
 setup_build() {
   command -v apt-get >/dev/null 2>&1 || die "this machine has no apt-get; the set-up supports Debian 12 and 13"

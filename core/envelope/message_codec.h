@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/envelope/cbor.h"
+#include "core/envelope/envelope.h"
+#include "core/envelope/messages.h"
+#include "core/envelope/refusal.h"
+
+namespace aflguard {
+
+/// CBOR maps of docs/wire-format.md. kInvalidInput when a field is outside its range: the sender finds its
+/// own mistakes before it signs them.
+[[nodiscard]] Result<Payload> encode(const UpdateMessage& update);
+[[nodiscard]] Result<Payload> encode(const VerdictMessage& verdict);
+[[nodiscard]] Result<Payload> encode(const ModelMessage& model);
+
+/// Messages are decoded from verified payloads only. Refused as unsupported when the payload is of another
+/// type, as not-finite when a vector holds a NaN or an infinity, as malformed otherwise.
+[[nodiscard]] Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload);
+[[nodiscard]] Admitted<VerdictMessage> decode_verdict(const VerifiedPayload& payload);
+[[nodiscard]] Admitted<ModelMessage> decode_model(const VerifiedPayload& payload);
+
+}  // namespace aflguard

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aflguard {
+
+/// SHA-256 of a model's layout: what the numbers of a vector mean (layout_hash of core/learning, as bytes).
+using ModelHash = std::array<std::uint8_t, 32>;
+
+/// What a device sends. Who sent it is not in here: that comes from the verified signature.
+struct UpdateMessage {
+  std::string fleet;
+  ModelHash model_hash{};
+  std::uint64_t base_version = 0;  ///< version of the global model that the update was computed on
+  std::uint64_t sequence = 1;      ///< from 1; the same number means the same update
+  std::uint64_t samples = 0;       ///< claimed by the device: information, never an input to a decision
+  double loss = 0;                 ///< the same; may be any double
+  std::vector<float> vector;       ///< SUM of the gradients over the mini-batch; finite, not empty
+
+  friend bool operator==(const UpdateMessage&, const UpdateMessage&) = default;
+};
+
+/// The global model with everything a device needs to train on it.
+struct ModelMessage {
+  std::string fleet;
+  std::uint64_t version = 0;
+  ModelHash model_hash{};
+  std::uint32_t batch_size = 1;   ///< samples per mini-batch, at least 1
+  double learning_rate = 0;       ///< finite, above 0
+  std::uint32_t local_steps = 1;  ///< mini-batches per update, at least 1
+  std::vector<float> vector;      ///< parameters; finite, not empty
+
+  friend bool operator==(const ModelMessage&, const ModelMessage&) = default;
+};
+
+/// What the gateway answers to one update, after the outcome is durable.
+struct VerdictMessage {
+  std::string fleet;
+  std::string device;          ///< whom it is for
+  std::uint64_t sequence = 1;  ///< of the judged update
+  bool accepted = false;
+  std::uint8_t reason = 0;  ///< the guard's Reason below 64, a RefusalReason from 64 on
+  double distance = 0;
+  double bound = 0;
+  std::uint64_t version = 0;           ///< of the global model after this verdict
+  std::uint64_t delay = 0;             ///< versions between the update's base and its arrival
+  std::uint64_t highest_sequence = 0;  ///< highest number judged for this device; a new update goes above it
+  std::optional<ModelMessage> model;   ///< the model of `version`; without it, see the topic `model`
+
+  friend bool operator==(const VerdictMessage&, const VerdictMessage&) = default;
+};
+
+}  // namespace aflguard
