@@ -1,5 +1,6 @@
 # Every option of the build, in one place.
 option(AFLGUARD_TESTS "Build the tests" ON)
+option(AFLGUARD_FUZZER "Build the fuzz targets as libFuzzer programs (clang) instead of corpus replays" OFF)
 option(AFLGUARD_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" ON)
 set(AFLGUARD_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 set(AFLGUARD_CACHE_DIR "$ENV{HOME}/.cache/aflguard" CACHE PATH "Where ./run setup keeps pinned downloads")

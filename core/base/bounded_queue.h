@@ -34,6 +34,16 @@ class BoundedQueue final {
     return true;
   }
 
+  /// Takes the item whatever the limits say: for events whose number somebody else bounds. Lost when closed.
+  void push_always(T item) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return;
+      items_.emplace_back(std::move(item), 0);
+    }
+    changed_.notify_one();
+  }
+
   /// The oldest item, if there is one now.
   [[nodiscard]] std::optional<T> try_pop() {
     const std::lock_guard lock(mutex_);

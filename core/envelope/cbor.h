@@ -4,14 +4,12 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/base/byte_cursor.h"
+#include "core/base/bytes.h"
 #include "core/base/result.h"
 
 namespace aflguard {
-
-using Bytes = std::vector<std::byte>;
 
 /// Appends deterministic CBOR (RFC 8949, 4.2): definite lengths and shortest heads; doubles always take nine
 /// bytes. The caller writes as many items as it announced, map keys in ascending order.

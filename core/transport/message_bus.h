@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+
+namespace aflguard {
+
+struct Message {
+  std::string topic;
+  Bytes payload;
+  /// Published: the broker keeps it for whoever subscribes later. Received: it had been kept.
+  bool retained = false;
+};
+
+/// What the broker publishes for a client that vanishes without saying goodbye.
+struct LastWill {
+  Message message;
+};
+
+/// Names one publish of one bus. Never 0, never used twice.
+using PublishId = std::uint64_t;
+
+/// Connected, and every filter given to subscribe() is in force (again).
+struct BusConnected {
+  std::string protocol;  ///< "MQTT 5", "MQTT 3.1.1", "in-process"
+};
+/// The connection is gone, or could not be made; the bus tries again by itself.
+struct BusDisconnected {
+  std::string reason;
+};
+struct BusReceived {
+  Message message;
+};
+/// The broker has it. That is no delivery: a broker may lose what it acknowledged.
+struct BusPublished {
+  PublishId id = 0;
+};
+/// It may or may not have reached the broker; nobody will know.
+struct BusPublishFailed {
+  PublishId id = 0;
+  std::string reason;
+};
+/// Somebody called wake().
+struct BusWoken {};
+
+using BusEvent =
+    std::variant<BusConnected, BusDisconnected, BusReceived, BusPublished, BusPublishFailed, BusWoken>;
+
+/// Counters since the start, for telemetry.
+struct BusCounters {
+  std::uint64_t received = 0;
+  std::uint64_t dropped = 0;  ///< received, and thrown away because the queue was full
+  std::uint64_t connections = 0;
+};
+
+/// A connection to a broker that keeps itself up. QoS 1: messages can be lost with the broker, repeated and
+/// reordered; nothing above may rely on more. No call waits for the network except next_event(), which waits
+/// until its deadline, and stop().
+class MessageBus {
+ public:
+  virtual ~MessageBus() = default;
+
+  /// Starts connecting, and goes on until stop(). Once per bus.
+  [[nodiscard]] virtual Status start() = 0;
+
+  /// From now on, and after every reconnect. Before or after start().
+  [[nodiscard]] virtual Status subscribe(const std::string& filter) = 0;
+
+  /// Hands a message over; BusPublished or BusPublishFailed follows. kUnavailable while there is no
+  /// connection or too much is on its way: try again after the next event.
+  [[nodiscard]] virtual Result<PublishId> publish(Message message) = 0;
+
+  /// The next event; none when `deadline` passes first or the bus has stopped. One thread calls this.
+  [[nodiscard]] virtual std::optional<BusEvent> next_event(
+      std::chrono::steady_clock::time_point deadline) = 0;
+
+  /// Makes next_event() return BusWoken. From any thread.
+  virtual void wake() = 0;
+
+  /// Says goodbye: the last will is not published. No more events of the connection follow.
+  virtual void stop() = 0;
+
+  [[nodiscard]] virtual BusCounters counters() const = 0;
+};
+
+}  // namespace aflguard

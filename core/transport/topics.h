@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace aflguard {
+
+enum class TopicKind : std::uint8_t {
+  kUpdate,          ///< up/<device>/update
+  kDeviceStatus,    ///< up/<device>/status
+  kVerdict,         ///< down/<device>/verdict
+  kModel,           ///< model
+  kGatewayStatus,   ///< gateway/status
+  kGatewayMetrics,  ///< gateway/metrics
+  kEvents,          ///< events
+};
+
+/// One topic of docs/wire-format.md. A device named in a topic is a claim that the broker's access list
+/// backs; who signed a message is another question.
+struct Topic {
+  TopicKind kind = TopicKind::kUpdate;
+  std::string fleet;
+  std::string device;  ///< empty where the topic has none
+
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const Topic&, const Topic&) = default;
+};
+
+/// The topic that `text` names; kInvalidInput for anything else, wildcards included.
+[[nodiscard]] Result<Topic> parse_topic(std::string_view text);
+
+/// Longer topics are refused before they are read.
+inline constexpr std::size_t kMaxTopicLength = 256;
+
+/// The topics and filters of one fleet.
+class FleetTopics final {
+ public:
+  /// kInvalidInput when `fleet` is no name.
+  [[nodiscard]] static Result<FleetTopics> create(std::string_view fleet);
+
+  /// `device` is a name (core/base/identifier.h).
+  [[nodiscard]] std::string update(std::string_view device) const;
+  [[nodiscard]] std::string device_status(std::string_view device) const;
+  [[nodiscard]] std::string verdict(std::string_view device) const;
+  [[nodiscard]] std::string model() const;
+  [[nodiscard]] std::string gateway_status() const;
+  [[nodiscard]] std::string gateway_metrics() const;
+  [[nodiscard]] std::string events() const;
+
+  /// Filters: every device's updates, and every device's status.
+  [[nodiscard]] std::string all_updates() const;
+  [[nodiscard]] std::string all_device_statuses() const;
+
+ private:
+  explicit FleetTopics(std::string_view fleet) : fleet_(fleet) {}
+  [[nodiscard]] std::string text(TopicKind kind, std::string_view device = {}) const;
+  std::string fleet_;
+};
+
+/// MQTT's rule for filters: '+' stands for one level, '#' at the end for all that follow.
+[[nodiscard]] bool topic_matches(std::string_view filter, std::string_view topic);
+
+}  // namespace aflguard

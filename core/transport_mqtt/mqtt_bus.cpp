@@ -1,0 +1,402 @@
+#include "core/transport_mqtt/mqtt_bus.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mqtt/async_client.h>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "core/base/bounded_queue.h"
+#include "core/transport/backoff.h"
+#include "core/transport_mqtt/paho_options.h"
+
+namespace aflguard {
+
+namespace {
+
+constexpr int kQos = 1;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// How often a wait for Paho looks whether the bus is being stopped.
+constexpr milliseconds kGlance(20);
+constexpr std::chrono::seconds kSubscribeTimeout(20);
+constexpr milliseconds kGoodbyeTimeout(2000);
+
+const char* protocol_name(int version) {
+  return version >= MQTTVERSION_5 ? "MQTT 5" : "MQTT 3.1.1";
+}
+
+/// Paho carries a pointer through for us; ours is a number.
+void* as_context(PublishId id) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));
+}
+PublishId from_context(const void* context) {
+  return static_cast<PublishId>(reinterpret_cast<std::uintptr_t>(context));
+}
+
+}  // namespace
+
+/// The state behind a bus. One rule keeps Paho's locks and ours apart: no Paho function is called while
+/// mutex_ is held, because Paho calls back while it holds its own lock.
+class MqttBus::Connection final : public mqtt::iaction_listener {
+ public:
+  Connection(const MqttOptions& options, LogSink& log)
+      : options_(options),
+        log_(log),
+        uri_(paho_server_uri(options)),
+        version_(options.protocol == MqttProtocol::kMqtt311 ? MQTTVERSION_3_1_1 : MQTTVERSION_5),
+        backoff_(options.shortest_backoff, options.longest_backoff, options.jitter_seed),
+        events_(options.max_queued_messages, options.max_queued_bytes) {}
+  ~Connection() override { stop(); }
+
+  void start() {
+    check(!keeper_.joinable(), "a bus is started once");
+    keeper_ = std::thread([this] { keep_connected(); });
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    if (keeper_.joinable()) keeper_.join();
+    events_.close();
+  }
+
+  void subscribe(const std::string& filter) {
+    {
+      const std::lock_guard lock(mutex_);
+      filters_.push_back(filter);
+    }
+    changed_.notify_all();
+  }
+
+  Result<PublishId> publish(const Message& message);
+
+  std::optional<BusEvent> next_event(Clock::time_point deadline) { return events_.pop_until(deadline); }
+  void wake() { events_.push_always(BusWoken{}); }
+
+  [[nodiscard]] BusCounters counters() const {
+    const std::lock_guard lock(mutex_);
+    BusCounters counters = counters_;
+    counters.dropped = events_.refused();
+    return counters;
+  }
+
+ private:
+  using Client = std::shared_ptr<mqtt::async_client>;
+
+  // The keeper thread.
+  void keep_connected();
+  [[nodiscard]] bool connect_once();
+  [[nodiscard]] Client make_client();
+  [[nodiscard]] bool subscribe_new_filters(mqtt::async_client& client);
+  void stay_connected(mqtt::async_client& client);
+  void say_goodbye(mqtt::async_client& client);
+  void give_up(const std::string& reason);
+  [[nodiscard]] bool switch_protocol();
+  [[nodiscard]] bool wait_for(mqtt::token& token, Clock::duration limit);
+  void wait_before_next_attempt();
+  [[nodiscard]] bool stopping() const {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  }
+
+  // Called by Paho's threads: they copy, push and return.
+  void on_success(const mqtt::token& token) override;
+  void on_failure(const mqtt::token& token) override;
+  void on_message(const mqtt::const_message_ptr& message);
+  void on_lost(const std::string& cause);
+  void fail_publishes(const std::string& reason);
+
+  const MqttOptions options_;
+  LogSink& log_;
+  const std::string uri_;
+  int version_;
+  bool has_connected_with_version_ = false;
+  Backoff backoff_;
+  BoundedQueue<BusEvent> events_;
+  std::thread keeper_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Client client_;  ///< while connected
+  std::vector<std::string> filters_;
+  std::size_t subscribed_ = 0;  ///< of filters_, on this connection
+  std::set<PublishId> on_their_way_;
+  PublishId last_id_ = 0;
+  BusCounters counters_;
+  std::string tls_error_;
+  std::string lost_reason_;
+  bool lost_ = false;
+  bool stopping_ = false;
+};
+
+Result<PublishId> MqttBus::Connection::publish(const Message& message) {
+  Client client;
+  PublishId id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!client_) return unavailable("not connected to " + uri_);
+    if (on_their_way_.size() >= options_.max_publishes) {
+      return unavailable(std::to_string(options_.max_publishes) + " publishes are on their way already");
+    }
+    client = client_;
+    id = ++last_id_;
+    on_their_way_.insert(id);
+  }
+  try {
+    const auto copy = mqtt::make_message(message.topic, message.payload.data(), message.payload.size(), kQos,
+                                         message.retained);
+    client->publish(copy, as_context(id), *this);
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    // When the connection broke meanwhile, its failure has been reported as an event.
+    if (on_their_way_.erase(id) > 0) return unavailable(uri_ + " takes no message: " + error.what());
+  }
+  return id;
+}
+
+void MqttBus::Connection::on_success(const mqtt::token& token) {
+  const PublishId id = from_context(token.get_user_context());
+  {
+    const std::lock_guard lock(mutex_);
+    if (on_their_way_.erase(id) == 0) return;  // of an older connection
+  }
+  events_.push_always(BusPublished{id});
+}
+
+void MqttBus::Connection::on_failure(const mqtt::token& token) {
+  const PublishId id = from_context(token.get_user_context());
+  {
+    const std::lock_guard lock(mutex_);
+    if (on_their_way_.erase(id) == 0) return;
+  }
+  events_.push_always(BusPublishFailed{id, "refused with code " + std::to_string(token.get_return_code())});
+}
+
+void MqttBus::Connection::on_message(const mqtt::const_message_ptr& message) {
+  if (!message) return;
+  const mqtt::binary_ref& payload = message->get_payload_ref();
+  const auto bytes = std::as_bytes(std::span(payload.data(), payload.size()));
+  const std::size_t cost = bytes.size() + message->get_topic().size();
+  const bool queued = events_.push(
+      BusReceived{{message->get_topic(), Bytes(bytes.begin(), bytes.end()), message->is_retained()}}, cost);
+  const std::lock_guard lock(mutex_);
+  if (queued) ++counters_.received;
+}
+
+void MqttBus::Connection::on_lost(const std::string& cause) {
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    if (lost_reason_.empty()) lost_reason_ = cause.empty() ? "connection lost" : cause;
+  }
+  changed_.notify_all();
+}
+
+void MqttBus::Connection::fail_publishes(const std::string& reason) {
+  std::set<PublishId> failed;
+  {
+    const std::lock_guard lock(mutex_);
+    failed.swap(on_their_way_);
+  }
+  for (const PublishId id : failed) events_.push_always(BusPublishFailed{id, reason});
+}
+
+void MqttBus::Connection::keep_connected() {
+  while (!stopping()) {
+    // After a lost connection there is a wait too: all boards of a fleet lose their broker at the same
+    // moment.
+    const bool was_connected = connect_once();
+    if (was_connected || !switch_protocol()) wait_before_next_attempt();
+  }
+}
+
+/// From connecting to the end of that connection. False when there was none.
+bool MqttBus::Connection::connect_once() {
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ = false;
+    lost_reason_.clear();
+    tls_error_.clear();
+    subscribed_ = 0;
+  }
+  try {
+    const Client client = make_client();
+    const auto token =
+        client->connect(paho_connect_options(options_, version_, [this](const std::string& text) {
+          const std::lock_guard lock(mutex_);
+          if (tls_error_.empty()) tls_error_ = text;
+        }));
+    if (!wait_for(*token, options_.connect_timeout * 2)) {
+      if (!stopping()) give_up("no answer");
+      return false;
+    }
+    if (!subscribe_new_filters(*client)) {
+      say_goodbye(*client);
+      return false;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      client_ = client;
+      ++counters_.connections;
+    }
+    has_connected_with_version_ = true;
+    backoff_.reset();
+    events_.push_always(BusConnected{protocol_name(version_)});
+    stay_connected(*client);
+    return true;
+  } catch (const std::exception& error) {
+    give_up(error.what());
+    return false;
+  }
+}
+
+MqttBus::Connection::Client MqttBus::Connection::make_client() {
+  auto client = std::make_shared<mqtt::async_client>(
+      uri_, options_.client_id, mqtt::create_options(version_, static_cast<int>(options_.max_publishes) + 1),
+      nullptr);
+  client->set_connection_lost_handler([this](const std::string& cause) { on_lost(cause); });
+  client->set_disconnected_handler([this](const mqtt::properties&, mqtt::ReasonCode code) {
+    on_lost("the broker ended the connection with reason " + std::to_string(static_cast<int>(code)));
+  });
+  client->set_message_callback([this](mqtt::const_message_ptr message) { on_message(message); });
+  return client;
+}
+
+/// Subscribes to what this connection has not subscribed to yet. False when the broker refuses or is gone.
+bool MqttBus::Connection::subscribe_new_filters(mqtt::async_client& client) {
+  while (true) {
+    std::string filter;
+    {
+      const std::lock_guard lock(mutex_);
+      if (subscribed_ == filters_.size()) return true;
+      filter = filters_[subscribed_++];
+    }
+    try {
+      if (!wait_for(*client.subscribe(filter, kQos), kSubscribeTimeout)) return false;
+    } catch (const std::exception& error) {
+      give_up("cannot subscribe to " + filter + ": " + error.what());
+      return false;
+    }
+  }
+}
+
+/// Until the connection is lost, the bus stops or a new filter cannot be subscribed to.
+void MqttBus::Connection::stay_connected(mqtt::async_client& client) {
+  bool usable = true;
+  while (usable) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return lost_ || stopping_ || subscribed_ < filters_.size(); });
+    if (lost_ || stopping_) break;
+    lock.unlock();
+    usable = subscribe_new_filters(client);
+  }
+  std::string reason;
+  bool goodbye = false;
+  {
+    const std::lock_guard lock(mutex_);
+    client_.reset();
+    goodbye = !lost_;
+    reason = lost_ ? lost_reason_ : "stopped";
+  }
+  if (goodbye) say_goodbye(client);
+  fail_publishes(reason);
+  if (!stopping()) give_up(reason);
+}
+
+void MqttBus::Connection::say_goodbye(mqtt::async_client& client) {
+  try {
+    client.disconnect(kGoodbyeTimeout)->wait_for(kGoodbyeTimeout);
+  } catch (const std::exception&) {
+    // It is gone already, which is what was wanted.
+  }
+}
+
+void MqttBus::Connection::give_up(const std::string& reason) {
+  std::string text = uri_ + ": " + reason;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tls_error_.empty()) text += " (" + tls_error_ + ")";
+  }
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  log_.warning("disconnected from " + text);
+  events_.push_always(BusDisconnected{text});
+}
+
+/// A broker without MQTT 5 may answer in any way it likes, so the other version gets its turn after any
+/// failure until one of them has worked. True when that turn is due at once.
+bool MqttBus::Connection::switch_protocol() {
+  if (options_.protocol != MqttProtocol::kAutomatic || has_connected_with_version_) return false;
+  version_ = version_ == MQTTVERSION_5 ? MQTTVERSION_3_1_1 : MQTTVERSION_5;
+  return version_ == MQTTVERSION_3_1_1;
+}
+
+/// True when it completed; throws Paho's exception when it failed; false when time is up or the bus stops.
+bool MqttBus::Connection::wait_for(mqtt::token& token, Clock::duration limit) {
+  const auto deadline = Clock::now() + limit;
+  while (Clock::now() < deadline && !stopping()) {
+    if (token.wait_for(kGlance)) return true;
+  }
+  return false;
+}
+
+void MqttBus::Connection::wait_before_next_attempt() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, backoff_.next(), [this] { return stopping_; });
+}
+
+MqttBus::MqttBus(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+MqttBus::~MqttBus() = default;
+
+Result<std::unique_ptr<MqttBus>> MqttBus::create(const MqttOptions& options, LogSink& log) {
+  if (options.host.empty()) return invalid_input("the broker's host is empty");
+  if (options.port == 0) return invalid_input("the broker's port is 0");
+  if (options.client_id.empty()) return invalid_input("the MQTT client id is empty");
+  if (options.max_publishes == 0) return invalid_input("at least one publish must be allowed at a time");
+  if (options.shortest_backoff <= milliseconds::zero() ||
+      options.shortest_backoff > options.longest_backoff) {
+    return invalid_input("the shortest wait before a reconnect must be above 0 and not above the longest");
+  }
+  if (options.tls) {
+    for (const auto& file : {options.tls->ca_file, options.tls->certificate_file, options.tls->key_file}) {
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(file, ignored)) {
+        return not_found("TLS file " + file.string() + " is missing");
+      }
+    }
+  }
+  return std::unique_ptr<MqttBus>(new MqttBus(std::make_unique<Connection>(options, log)));
+}
+
+Status MqttBus::start() {
+  connection_->start();
+  return {};
+}
+Status MqttBus::subscribe(const std::string& filter) {
+  if (filter.empty()) return invalid_input("a topic filter is empty");
+  connection_->subscribe(filter);
+  return {};
+}
+Result<PublishId> MqttBus::publish(Message message) {
+  return connection_->publish(message);
+}
+std::optional<BusEvent> MqttBus::next_event(Clock::time_point deadline) {
+  return connection_->next_event(deadline);
+}
+void MqttBus::wake() {
+  connection_->wake();
+}
+void MqttBus::stop() {
+  connection_->stop();
+}
+BusCounters MqttBus::counters() const {
+  return connection_->counters();
+}
+
+}  // namespace aflguard

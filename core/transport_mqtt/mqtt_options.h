@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/transport/message_bus.h"
+
+namespace aflguard {
+
+enum class MqttProtocol : std::uint8_t {
+  kAutomatic,  ///< MQTT 5, or 3.1.1 where the broker has no 5
+  kMqtt5,
+  kMqtt311,
+};
+
+/// TLS 1.3 with certificates on both sides, all in PEM. The broker's certificate must name the host that is
+/// connected to.
+struct MqttTls {
+  std::filesystem::path ca_file;           ///< who may vouch for the broker
+  std::filesystem::path certificate_file;  ///< this client's, its chain behind it
+  std::filesystem::path key_file;          ///< not encrypted; readable by its owner only
+};
+
+struct MqttOptions {
+  std::string host = "localhost";
+  std::uint16_t port = 8883;
+  std::string client_id;       ///< a name that no other client of the broker uses
+  std::optional<MqttTls> tls;  ///< without it the connection is plain: for tests on loopback
+  std::optional<LastWill> last_will;
+  MqttProtocol protocol = MqttProtocol::kAutomatic;
+  std::chrono::seconds keep_alive{30};
+  std::chrono::seconds connect_timeout{10};
+  std::chrono::milliseconds shortest_backoff{500};
+  std::chrono::milliseconds longest_backoff{60'000};
+  std::uint64_t jitter_seed = 0;  ///< different on every device
+  /// Received messages that wait for next_event(); what comes on top is dropped and counted.
+  std::size_t max_queued_messages = 4096;
+  std::size_t max_queued_bytes = 64u << 20;
+  /// Publishes that are on their way at a time.
+  std::size_t max_publishes = 64;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace aflguard::testing {
+
+/// A program that runs beside a test, and not a moment longer. It also ends when the test itself is killed.
+class BackgroundProcess final {
+ public:
+  /// Starts arguments[0] (found through PATH) in `folder`; its output goes to `log`. Fails the test if it
+  /// cannot.
+  BackgroundProcess(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                    const std::filesystem::path& log);
+  BackgroundProcess(const BackgroundProcess&) = delete;
+  BackgroundProcess& operator=(const BackgroundProcess&) = delete;
+  ~BackgroundProcess();
+
+  /// Sends the signal and waits until the program is gone.
+  void end(int signal);
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace aflguard::testing

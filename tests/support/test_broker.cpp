@@ -1,0 +1,98 @@
+#include "tests/support/test_broker.h"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include "core/base/atomic_file.h"
+#include "core/base/check.h"
+#include "core/base/child_process.h"
+
+namespace aflguard::testing {
+
+std::uint16_t free_loopback_port() {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  check(listener >= 0 && ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+            ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0,
+        "there is a free port");
+  ::close(listener);
+  return ntohs(address.sin_port);
+}
+
+namespace {
+
+bool accepts_connections(std::uint16_t port) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  const bool accepted = ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(connection);
+  return accepted;
+}
+
+/// Debian keeps daemons where ordinary users' PATH does not look.
+std::string mosquitto_program() {
+  constexpr const char* kDebian = "/usr/sbin/mosquitto";
+  return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
+}
+
+}  // namespace
+
+bool have_mosquitto() {
+  return run_program({mosquitto_program(), "-h"}, ".").ok();
+}
+
+TestBroker::TestBroker(const std::filesystem::path& folder, TestAuthority& authority,
+                       const BrokerSettings& settings)
+    : folder_(folder),
+      port_(free_loopback_port()),
+      own_openssl_settings_(!settings.openssl_settings.empty()) {
+  const CertificateFiles own = authority.issue("broker", CertificateUse::kServer, settings.server_names);
+  const std::string port = std::to_string(port_);
+  // Started by root, Mosquitto would turn into a user who cannot read the test's folder.
+  const std::string text =
+      "user root\nper_listener_settings false\nlistener " + port + " 127.0.0.1\ncafile " +
+      authority.certificate().string() + "\ncertfile " + own.certificate.string() + "\nkeyfile " +
+      own.key.string() +
+      "\nrequire_certificate true\nuse_identity_as_username true\nallow_anonymous false\n" + settings.extra;
+  check(write_file_atomically(folder_ / ("broker-" + port + ".conf"), text).ok(),
+        "the configuration is written");
+  const std::string openssl =
+      "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = defaults\n[defaults]\n";
+  check(write_file_atomically(folder_ / ("broker-" + port + ".openssl"),
+                              openssl + settings.openssl_settings + "\n")
+            .ok(),
+        "OpenSSL's configuration is written");
+  start();
+}
+
+void TestBroker::start() {
+  const std::string stem = "broker-" + std::to_string(port_);
+  std::vector<std::string> command = {mosquitto_program(), "-c", (folder_ / (stem + ".conf")).string()};
+  if (own_openssl_settings_) {
+    command.insert(command.begin(), {"env", "OPENSSL_CONF=" + (folder_ / (stem + ".openssl")).string()});
+  }
+  process_.emplace(command, folder_, folder_ / (stem + ".log"));
+  // Mosquitto tells nobody when it listens, so its port is asked.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!accepts_connections(port_)) {
+    check(std::chrono::steady_clock::now() < deadline, "the broker listens; its log is in the test's folder");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void TestBroker::end(int signal) {
+  if (process_) process_->end(signal);
+  process_.reset();
+}
+
+}  // namespace aflguard::testing
