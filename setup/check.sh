@@ -10,7 +10,8 @@ check_sanitizers() {
   for preset in asan tsan; do
     say "sanitizers: $preset"
     build $preset
-    ASAN_OPTIONS=detect_leaks=0 ctest --test-dir "build/$preset" --output-on-failure --parallel "$(jobs)"
+    ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp" \
+      ctest --test-dir "build/$preset" --output-on-failure --parallel "$(jobs)"
   done
 }
 

@@ -80,10 +80,12 @@ InProcessBroker::InProcessBroker(std::uint64_t seed, const LinkFaults& faults)
 InProcessBroker::~InProcessBroker() = default;
 
 std::unique_ptr<MessageBus> InProcessBroker::client(const std::string& id, std::optional<LastWill> will) {
-  const auto [place, added] = clients_.try_emplace(id, std::make_unique<Client>());
-  check(added, "client ids are different");
-  place->second->will = std::move(will);
-  return std::make_unique<InProcessClient>(*this, id, *place->second);
+  auto& state = clients_[id];
+  if (!state) state = std::make_unique<Client>();
+  check(!state->started, "the name of a client that runs is taken");
+  state->will = std::move(will);
+  state->filters.clear();
+  return std::make_unique<InProcessClient>(*this, id, *state);
 }
 
 void InProcessBroker::schedule(Duration delay, std::function<void()> happen) {

@@ -32,8 +32,8 @@ class InProcessBroker final {
   InProcessBroker(const InProcessBroker&) = delete;
   InProcessBroker& operator=(const InProcessBroker&) = delete;
 
-  /// A client named `id`, which no other has; it must not outlive the broker. Its next_event() never waits:
-  /// it gives what has happened by now.
+  /// A client named `id`, which no other that runs has; it must not outlive the broker. Its next_event()
+  /// never waits: it gives what has happened by now.
   [[nodiscard]] std::unique_ptr<MessageBus> client(const std::string& id, std::optional<LastWill> will = {});
 
   /// Everything due within the next `span` happens, in order.

@@ -94,7 +94,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   void keep_connected();
   [[nodiscard]] bool connect_once();
   [[nodiscard]] Client make_client();
-  [[nodiscard]] bool subscribe_new_filters(mqtt::async_client& client);
+  [[nodiscard]] Status subscribe_new_filters(mqtt::async_client& client);
   void stay_connected(mqtt::async_client& client);
   void say_goodbye(mqtt::async_client& client);
   void give_up(const std::string& reason);
@@ -237,8 +237,9 @@ bool MqttBus::Connection::connect_once() {
       if (!stopping()) give_up("no answer");
       return false;
     }
-    if (!subscribe_new_filters(*client)) {
+    if (const Status subscribed = subscribe_new_filters(*client); !subscribed.ok()) {
       say_goodbye(*client);
+      if (!stopping()) give_up(subscribed.error().message);
       return false;
     }
     {
@@ -269,43 +270,48 @@ MqttBus::Connection::Client MqttBus::Connection::make_client() {
   return client;
 }
 
-/// Subscribes to what this connection has not subscribed to yet. False when the broker refuses or is gone.
-bool MqttBus::Connection::subscribe_new_filters(mqtt::async_client& client) {
+/// Subscribes to what this connection has not subscribed to yet. kUnavailable when the broker refuses or is
+/// gone.
+Status MqttBus::Connection::subscribe_new_filters(mqtt::async_client& client) {
   while (true) {
     std::string filter;
     {
       const std::lock_guard lock(mutex_);
-      if (subscribed_ == filters_.size()) return true;
+      if (subscribed_ == filters_.size()) return {};
       filter = filters_[subscribed_++];
     }
     try {
-      if (!wait_for(*client.subscribe(filter, kQos), kSubscribeTimeout)) return false;
+      if (!wait_for(*client.subscribe(filter, kQos), kSubscribeTimeout)) {
+        return unavailable("no answer to the subscription to " + filter);
+      }
     } catch (const std::exception& error) {
-      give_up("cannot subscribe to " + filter + ": " + error.what());
-      return false;
+      return unavailable("cannot subscribe to " + filter + ": " + error.what());
     }
   }
 }
 
 /// Until the connection is lost, the bus stops or a new filter cannot be subscribed to.
 void MqttBus::Connection::stay_connected(mqtt::async_client& client) {
-  bool usable = true;
-  while (usable) {
+  std::string reason;
+  bool lost = false;
+  while (reason.empty()) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return lost_ || stopping_ || subscribed_ < filters_.size(); });
-    if (lost_ || stopping_) break;
+    lost = lost_;
+    if (lost_ || stopping_) {
+      reason = lost_ ? lost_reason_ : "stopped";
+      break;
+    }
     lock.unlock();
-    usable = subscribe_new_filters(client);
+    if (const Status subscribed = subscribe_new_filters(client); !subscribed.ok()) {
+      reason = subscribed.error().message;
+    }
   }
-  std::string reason;
-  bool goodbye = false;
   {
     const std::lock_guard lock(mutex_);
     client_.reset();
-    goodbye = !lost_;
-    reason = lost_ ? lost_reason_ : "stopped";
   }
-  if (goodbye) say_goodbye(client);
+  if (!lost) say_goodbye(client);
   fail_publishes(reason);
   if (!stopping()) give_up(reason);
 }

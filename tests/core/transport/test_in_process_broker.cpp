@@ -145,6 +145,24 @@ TEST("A client that stops leaves without its last will") {
   assert_events("connected ", *watcher);
 }
 
+TEST("A program that starts again under its name gets nothing that was meant for the one before") {
+  InProcessBroker broker(1, {.shortest_delay = 10ms, .longest_delay = 10ms});
+  const auto sender = broker.client("sender");
+  ASSERT_OK(sender->start());
+  auto first = broker.client("gateway");
+  ASSERT_OK(first->subscribe("t"));
+  ASSERT_OK(first->start());
+  ASSERT_OK(sender->publish(message_of("t", "early")));
+  broker.advance(15ms);
+  first.reset();
+  const auto second = broker.client("gateway");
+  ASSERT_OK(second->subscribe("t"));
+  ASSERT_OK(second->start());
+  ASSERT_OK(sender->publish(message_of("t", "late")));
+  broker.settle();
+  assert_events("connected late ", *second);
+}
+
 TEST("The same seed gives the same run, with loss, repeats and overtaking") {
   const auto run = [](std::uint64_t seed) {
     InProcessBroker broker(seed,
