@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
@@ -18,14 +19,18 @@ class ShapeQuery final {
   [[nodiscard]] const Node& node() const { return node_; }
   [[nodiscard]] std::size_t inputs() const { return node_.inputs.size(); }
   [[nodiscard]] bool has(std::size_t input) const { return !node_.input(input).empty(); }
-  [[nodiscard]] const ValueInfo& info(std::size_t input) const { return graph_.info(node_.input(input)); }
+  /// An input that is not there has the type kUndefined and no shape, and is remembered as missing().
+  [[nodiscard]] const ValueInfo& info(std::size_t input) const;
   [[nodiscard]] const Shape& shape(std::size_t input) const { return info(input).shape; }
   /// The int64 values of a constant input; kUnsupported when it is computed at run time.
   [[nodiscard]] Result<std::vector<std::int64_t>> ints(std::size_t input) const;
+  /// An input that the rule asked for in vain.
+  [[nodiscard]] std::optional<std::size_t> missing() const { return missing_; }
 
  private:
   const Graph& graph_;
   const Node& node_;
+  mutable std::optional<std::size_t> missing_;
 };
 
 /// Type and shape of each output, or why the inputs do not fit. Messages need not name the node.

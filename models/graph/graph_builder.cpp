@@ -4,6 +4,13 @@
 
 namespace aflguard::models {
 
+const ValueInfo& ShapeQuery::info(std::size_t input) const {
+  static const ValueInfo absent{ElementType::kUndefined, {}};
+  if (has(input)) return graph_.info(node_.input(input));
+  missing_ = input;
+  return absent;
+}
+
 Result<std::vector<std::int64_t>> ShapeQuery::ints(std::size_t input) const {
   const auto found = graph_.constants.find(node_.input(input));
   if (found == graph_.constants.end() || found->second.type != ElementType::kInt64) {
@@ -42,13 +49,14 @@ Result<std::vector<ValueInfo>> GraphBuilder::infer(const Node& node) const {
       return internal_error(describe(node) + " reads '" + input + "', which nothing makes");
     }
   }
-  auto infos = rule->second(ShapeQuery(graph_, node));
+  const ShapeQuery query(graph_, node);
+  auto infos = rule->second(query);
+  if (query.missing())
+    return invalid_input(describe(node) + ": input " + std::to_string(*query.missing()) + " is missing");
   if (!infos.ok()) return at(describe(node), infos.error());
   for (const ValueInfo& info : *infos) {
-    if (std::ranges::count_if(info.shape, [](const Dim& dim) { return dim.batch; }) > 1) {
-      return unsupported(describe(node) + ": its result " + text(info.shape) +
-                         " depends on the batch in more than one dimension");
-    }
+    if (auto fits = check_extents(info.shape); !fits.ok())
+      return at(describe(node) + ": its result", fits.error());
   }
   return infos;
 }
@@ -81,6 +89,10 @@ Value GraphBuilder::emit_shaped(std::string_view op_type, std::vector<Value> inp
   if (!failure_.empty()) return {};
   Node node{
       {"", std::string(op_type)}, std::move(inputs), {fresh_name(op_type)}, std::move(attributes), origin_};
+  if (auto fits = check_extents(output.shape); !fits.ok()) {
+    fail(at(describe(node) + ": its result", fits.error()));
+    return {};
+  }
   graph_.values[node.outputs.front()] = std::move(output);
   graph_.nodes.push_back(std::move(node));
   return graph_.nodes.back().outputs.front();

@@ -48,8 +48,26 @@ std::optional<Dim> times(const Dim& a, const Dim& b) {
 }
 
 std::optional<Dim> divided(const Dim& a, const Dim& b) {
-  if (b.value == 0 || a.value % b.value != 0 || (b.batch && !a.batch)) return std::nullopt;
+  if (b.value < 1 || a.value % b.value != 0 || (b.batch && !a.batch)) return std::nullopt;
   return Dim{a.value / b.value, a.batch && !b.batch};
+}
+
+Status check_extents(const Shape& shape) {
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 30;
+  std::int64_t total = 1;
+  std::size_t batches = 0;
+  for (const Dim& dim : shape) {
+    if (dim.value < 1) return invalid_input("the shape " + text(shape) + " is empty");
+    if (dim.value > kMaxElements / total) {
+      return unsupported("the shape " + text(shape) + " has more than 2^30 elements");
+    }
+    total *= dim.value;
+    batches += dim.batch ? 1 : 0;
+  }
+  if (batches > 1) {
+    return unsupported("the shape " + text(shape) + " depends on the batch in more than one dimension");
+  }
+  return {};
 }
 
 Result<Shape> broadcast(const Shape& a, const Shape& b) {

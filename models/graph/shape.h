@@ -40,6 +40,10 @@ inline constexpr Dim kBatchDim{1, true};
 [[nodiscard]] std::optional<Dim> times(const Dim& a, const Dim& b);
 [[nodiscard]] std::optional<Dim> divided(const Dim& a, const Dim& b);
 
+/// No extent below 1, at most 2^30 elements per sample, the batch in one dimension at most: what everything
+/// else may rely on, so that sizes never overflow.
+[[nodiscard]] Status check_extents(const Shape& shape);
+
 /// NumPy's broadcasting of two shapes. kInvalidInput when they do not fit.
 [[nodiscard]] Result<Shape> broadcast(const Shape& a, const Shape& b);
 

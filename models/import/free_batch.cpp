@@ -24,9 +24,12 @@ Result<Shape> completed(const Dim& total, Shape target) {
   return target;
 }
 
+/// Product of the first extents, batch or not; 0 when it is too large to count.
 std::int64_t extent_product(const Shape& shape, std::size_t count) {
   std::int64_t result = 1;
-  for (std::size_t i = 0; i < count; ++i) result *= shape[i].value;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (__builtin_mul_overflow(result, shape[i].value, &result)) return 0;
+  }
   return result;
 }
 
@@ -72,7 +75,9 @@ Result<Shape> reshaped(const Shape& input, const Shape& target, std::optional<st
   const std::int64_t fixed =
       fixed_batch ? *fixed_batch : extent_product(wanted, wanted.size()) / total->value;
   if (fixed < 1) return invalid_input(text(*total) + " elements cannot take the shape " + text(wanted));
-  TRY(const Shape concrete, completed({total->value * fixed, false}, std::move(wanted)));
+  const auto elements = times({total->value, false}, {fixed, false});
+  if (!elements) return invalid_input("a batch of " + std::to_string(fixed) + " is too large");
+  TRY(const Shape concrete, completed(*elements, std::move(wanted)));
   return with_batch(input, concrete, fixed);
 }
 

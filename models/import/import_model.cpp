@@ -74,6 +74,7 @@ class Import final {
       }
       shape.push_back({*dim.value, false});
     }
+    if (auto fits = check_extents(shape); !fits.ok()) return at(what, fits.error());
     if (input.dims.front().value && *input.dims.front().value >= 1)
       state_.fixed_batch = *input.dims.front().value;
     state_.graph.inputs = {kInputName};

@@ -74,8 +74,10 @@ Result<std::vector<std::int64_t>> explicit_pads(const Node& node, const Shape& i
   }
   const auto strides = node.ints_or("strides", std::vector<std::int64_t>(rank, 1));
   const auto dilations = node.ints_or("dilations", std::vector<std::int64_t>(rank, 1));
+  const auto impossible = [](std::int64_t value) { return value < 1 || value > kMaxWindowExtent; };
   if (strides.size() != rank || dilations.size() != rank || input.size() != rank + 2 ||
-      std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 1; })) {
+      std::ranges::any_of(strides, impossible) || std::ranges::any_of(dilations, impossible) ||
+      std::ranges::any_of(kernel, impossible)) {
     return invalid_input(describe(node) + ": strides or dilations do not fit the kernel");
   }
   for (std::size_t i = 0; i < rank; ++i) {

@@ -34,8 +34,9 @@ Status constant(ImportContext& c) {
   } else if (c.node.has("value_ints")) {
     const auto values = c.node.ints_or("value_ints", {});
     c.give(0, SymbolicInts{{static_cast<std::int64_t>(values.size())}, constant_shape(values)});
-  } else if (const auto found = attributes.find("value_floats"); found != attributes.end()) {
-    const auto values = std::get<std::vector<float>>(found->second);
+  } else if (const auto found = attributes.find("value_floats");
+             found != attributes.end() && std::holds_alternative<std::vector<float>>(found->second)) {
+    const auto& values = std::get<std::vector<float>>(found->second);
     c.give(0, c.g.constant(float_tensor(values, {static_cast<std::int64_t>(values.size())})));
   } else {
     return c.refuse("its kind of value is not supported");

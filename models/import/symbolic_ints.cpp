@@ -6,22 +6,28 @@
 namespace aflguard::models {
 namespace {
 
+/// Shapes and paddings are short; longer tables of integers are data.
+constexpr std::int64_t kMaxFolded = 4096;
+
 using Folded = Result<std::optional<SymbolicInts>>;
 using Binary = std::function<std::optional<Dim>(const Dim&, const Dim&)>;
 
 std::optional<Dim> plus(const Dim& a, const Dim& b, std::int64_t sign) {
   if (a.batch == b.batch) {
-    const Dim sum{a.value + sign * b.value, a.batch};
-    return sum.value == 0 ? Dim{0, false} : sum;
+    std::int64_t sum = 0;
+    const bool overflow = sign > 0 ? __builtin_add_overflow(a.value, b.value, &sum)
+                                   : __builtin_sub_overflow(a.value, b.value, &sum);
+    if (overflow) return std::nullopt;
+    return Dim{sum, a.batch && sum != 0};
   }
   if (b.value == 0) return a;
-  if (a.value == 0) return Dim{sign * b.value, b.batch};
+  if (a.value == 0) return times(b, {sign, false});
   return std::nullopt;
 }
 
 /// Integer division; kB / c keeps the batch when it divides evenly.
 std::optional<Dim> quotient(const Dim& a, const Dim& b) {
-  if (b.value == 0) return std::nullopt;
+  if (b.value < 1) return std::nullopt;
   if (!a.batch && !b.batch) return Dim{a.value / b.value, false};
   return divided(a, b);
 }
@@ -115,7 +121,9 @@ Folded fold_slice(const Node& node, const std::vector<SymbolicInts>& in) {
     if (one->size() != 1 || one->front().batch) return std::optional<SymbolicInts>();
   }
   TRY(const std::size_t axis, normal_axis(axes.front().value, in[0].shape.size()));
-  if (step.front().value == 0) return invalid_input("its step is 0");
+  if (step.front().value == 0 || step.front().value > kMaxFolded || step.front().value < -kMaxFolded) {
+    return invalid_input("its step " + std::to_string(step.front().value) + " is impossible");
+  }
   const auto positions =
       slice_positions(in[0].shape[axis], start.front().value, end.front().value, step.front().value);
   std::size_t inner = 1;
@@ -147,6 +155,11 @@ Folded fold_transpose(const Node& node, const SymbolicInts& in) {
 
 Folded fold_reshape(const std::vector<SymbolicInts>& in) {
   TRY(auto target, in[1].constants());
+  for (const std::int64_t extent : target) {
+    if (extent < -1 || extent > kMaxFolded)
+      return invalid_input("it asks for the extent " + std::to_string(extent));
+  }
+  if (target.size() > 4) return std::optional<SymbolicInts>();
   const auto count = static_cast<std::int64_t>(in[0].values.size());
   std::int64_t known = 1;
   for (const std::int64_t extent : target) known *= extent == -1 ? 1 : extent;
@@ -187,7 +200,8 @@ Folded fold_constant_of_shape(const Node& node, const SymbolicInts& shape) {
   } else {
     return std::optional<SymbolicInts>();  // zeros of type float
   }
-  if (shape.values.size() != 1 || shape.depends_on_batch() || shape.values.front().value > 64) {
+  if (shape.values.size() != 1 || shape.depends_on_batch() || shape.values.front().value < 0 ||
+      shape.values.front().value > kMaxFolded) {
     return std::optional<SymbolicInts>();
   }
   SymbolicInts result{{shape.values.front().value}, {}};
@@ -270,6 +284,9 @@ Tensor to_tensor(const SymbolicInts& ints) {
 Folded fold_ints(const Node& node, const std::vector<SymbolicInts>& in) {
   const std::string& op = node.op.op_type;
   if (!node.op.domain.empty() || in.empty()) return std::optional<SymbolicInts>();
+  for (const SymbolicInts& input : in) {
+    if (input.values.size() > kMaxFolded) return std::optional<SymbolicInts>();
+  }
   if (const Binary operation = binary_operation(op); operation && in.size() == 2)
     return fold_binary(operation, in);
   if (op == "Gather" && in.size() == 2) return fold_gather(in);

@@ -14,7 +14,7 @@ Result<std::size_t> element_count(const onnx::TensorProto& proto, std::size_t wi
   std::uint64_t count = 1;
   for (const std::int64_t extent : proto.dims()) {
     if (extent < 0 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count) ||
-        count * width > kMaxFile) {
+        count > kMaxFile / width) {
       return corrupt("tensor '" + proto.name() + "' has an impossible shape");
     }
   }

@@ -18,7 +18,14 @@ Result<Shape> broadcast_all(const ShapeQuery& query) {
 
 Infos broadcasting(const ShapeQuery& query) {
   TRY(auto shape, broadcast_all(query));
-  return one(query.info(query.inputs() - 1).type, std::move(shape));
+  const ElementType type = query.info(query.inputs() - 1).type;
+  for (std::size_t i = query.node().op.op_type == "Where" ? 1 : 0; i < query.inputs(); ++i) {
+    if (query.info(i).type != type) {
+      return invalid_input("its inputs are " + element_type_name(query.info(i).type) + " and " +
+                           element_type_name(type));
+    }
+  }
+  return one(type, std::move(shape));
 }
 
 Infos comparing(const ShapeQuery& query) {

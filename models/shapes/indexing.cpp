@@ -29,9 +29,16 @@ Infos slice(const ShapeQuery& query) {
   if (query.has(4)) {
     TRY(steps, query.ints(4));
   }
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) {
+    return invalid_input("starts, ends, axes and steps differ in length");
+  }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     TRY(const std::size_t axis, normal_axis(axes[i], result.size()));
     if (result[axis].batch) return unsupported("the batch dimension cannot be sliced");
+    constexpr std::int64_t kMaxStep = std::int64_t{1} << 30;
+    if (steps[i] == 0 || steps[i] > kMaxStep || steps[i] < -kMaxStep) {
+      return invalid_input("step " + std::to_string(steps[i]) + " is impossible");
+    }
     const std::int64_t extent = sliced_extent(result[axis].value, starts[i], ends[i], steps[i]);
     if (extent < 1) return invalid_input("nothing is left of axis " + std::to_string(axis));
     result[axis].value = extent;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "models/shapes/shape_rules.h"
 #include "models/shapes/window.h"
 
@@ -38,7 +40,8 @@ Infos conv(const ShapeQuery& query) {
   for (std::size_t i = 2; i < w.size(); ++i) kernel.push_back(w[i].value);
   TRY(const Window window, read_window(query.node(), std::move(kernel)));
   const std::int64_t group = query.node().int_or("group", 1);
-  if (group < 1 || x[1] != Dim{w[1].value * group, w[1].batch} || w[0].value % group != 0) {
+  if (group < 1 || group > x[1].value || x[1] != Dim{w[1].value * group, w[1].batch} ||
+      w[0].value % group != 0) {
     return invalid_input("input " + text(x) + ", weight " + text(w) + " and group " + std::to_string(group) +
                          " do not fit");
   }
@@ -59,13 +62,15 @@ Infos conv_transpose(const ShapeQuery& query) {
   for (std::size_t i = 2; i < w.size(); ++i) kernel.push_back(w[i].value);
   TRY(const Window window, read_window(query.node(), std::move(kernel)));
   const std::int64_t group = query.node().int_or("group", 1);
-  if (group < 1 || x[1] != w[0] || x[1].value % group != 0) {
+  if (group < 1 || group > x[1].value || x[1] != w[0] || x[1].value % group != 0) {
     return invalid_input("input " + text(x) + ", weight " + text(w) + " and group " + std::to_string(group) +
                          " do not fit");
   }
   const auto extra = query.node().ints_or("output_padding", std::vector<std::int64_t>(window.rank(), 0));
-  if (extra.size() != window.rank())
-    return invalid_input("output_padding does not have one entry per spatial axis");
+  if (extra.size() != window.rank() ||
+      std::ranges::any_of(extra, [](std::int64_t e) { return e < 0 || e > kMaxWindowExtent; })) {
+    return invalid_input("output_padding is impossible");
+  }
   Shape result{x[0], {w[1].value * group, false}};
   for (std::size_t i = 0; i < window.rank(); ++i) {
     result.push_back({window.strides[i] * (x[i + 2].value - 1) + window.reach(i) + extra[i] -

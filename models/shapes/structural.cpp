@@ -19,7 +19,9 @@ Infos reshape(const ShapeQuery& query) {
     } else if (target[i] < 1) {
       return invalid_input("the target shape " + text(result) + " is impossible");
     } else {
-      known.value *= target[i];
+      const auto next = times(known, result[i]);
+      if (!next) return invalid_input("the target shape " + text(result) + " is impossible");
+      known = *next;
     }
   }
   const auto rest = divided(*total, known);
@@ -67,7 +69,9 @@ Infos split(const ShapeQuery& query) {
   const Shape& x = query.shape(0);
   TRY(const std::size_t axis, normal_axis(query.node().int_or("axis", 0), x.size()));
   TRY(const auto sizes, query.ints(1));
-  if (x[axis].batch || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != x[axis].value) {
+  std::int64_t rest = x[axis].value;
+  for (const std::int64_t size : sizes) rest = size < 1 || size > rest ? -1 : rest - size;
+  if (x[axis].batch || rest != 0) {
     return invalid_input("the sizes of the parts do not add up to axis " + std::to_string(axis) + " of " +
                          text(x));
   }
@@ -82,7 +86,11 @@ Infos split(const ShapeQuery& query) {
 Infos pad(const ShapeQuery& query) {
   Shape result = query.shape(0);
   TRY(const auto pads, query.ints(1));
-  if (pads.size() != 2 * result.size()) return invalid_input("pads do not fit the input " + text(result));
+  constexpr std::int64_t kMaxPad = std::int64_t{1} << 30;
+  const auto extreme = [](std::int64_t pad) { return pad > kMaxPad || pad < -kMaxPad; };
+  if (pads.size() != 2 * result.size() || std::ranges::any_of(pads, extreme)) {
+    return invalid_input("pads do not fit the input " + text(result));
+  }
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::int64_t extra = pads[i] + pads[i + result.size()];
     if (result[i].batch && (pads[i] != 0 || pads[i + result.size()] != 0)) {

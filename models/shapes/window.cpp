@@ -47,13 +47,14 @@ Result<Window> read_window(const Node& node, std::vector<std::int64_t> kernel) {
                          std::to_string(rank) + ")");
   }
   if (declared != window.kernel) return invalid_input("kernel_shape differs from the weight's shape");
-  const auto below_one = [](std::int64_t value) { return value < 1; };
-  if (std::ranges::any_of(window.strides, below_one) || std::ranges::any_of(window.dilations, below_one) ||
-      std::ranges::any_of(window.kernel, below_one)) {
-    return invalid_input("a kernel extent, stride or dilation is below 1");
+  const auto impossible = [](std::int64_t value) { return value < 1 || value > kMaxWindowExtent; };
+  if (std::ranges::any_of(window.strides, impossible) || std::ranges::any_of(window.dilations, impossible) ||
+      std::ranges::any_of(window.kernel, impossible)) {
+    return invalid_input("a kernel extent, stride or dilation is outside 1 to " +
+                         std::to_string(kMaxWindowExtent));
   }
-  if (std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; })) {
-    return unsupported("negative padding is not supported");
+  if (std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0 || pad > kMaxWindowExtent; })) {
+    return unsupported("padding is outside 0 to " + std::to_string(kMaxWindowExtent));
   }
   window.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
   window.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());

@@ -9,6 +9,9 @@
 
 namespace aflguard::models {
 
+/// Larger kernels, strides, dilations and paddings are refused: sizes computed from them cannot overflow.
+inline constexpr std::int64_t kMaxWindowExtent = 65'536;
+
 /// The sliding window of a convolution or pooling, one entry per spatial axis, with explicit padding.
 struct Window {
   std::vector<std::int64_t> kernel;

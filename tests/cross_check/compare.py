@@ -89,13 +89,10 @@ def counterpart(name, initial, case, gradients):
     raise RuntimeError(f"{case.name}: no parameter of the PyTorch model is '{name}'")
 
 
-def compare_batch(case, program, folder, info, theta, batch, ops, rng):
-    x = (case.scale * rng.standard_normal((batch,) + case.input_shape)).astype(np.float32)
-    y = targets(case, batch, rng)
-    np.save(folder + "/x.npy", x)
-    np.save(folder + "/y.npy", y)
+def compare_batch(case, program, folder, info, theta, x, y, ops):
+    batch = len(x)
     done = run([program, "model", "gradient", folder + "/package", "--theta", folder + "/theta.npy", "--x",
-                folder + "/x.npy", "--y", folder + "/y.npy", "-o", folder + "/gradient.npy", "--json"] + ops)
+                folder + "/x.npy", "--y", folder + "/y.npy", "-o", folder + "/gradient.npy", "--json", "--ops", ops])
     loss = json.loads(done.stdout)["loss"]
     gradient = np.load(folder + "/gradient.npy")
     expected_loss, gradients = reference(case, x, y)
@@ -119,8 +116,8 @@ def compare_batch(case, program, folder, info, theta, batch, ops, rng):
     return worst, where
 
 
-def check(case, program, folder, ops=()):
-    """Worst error over the batch sizes; raises when something is wrong."""
+def check(case, program, folder):
+    """Worst error over the batch sizes and both training graphs; raises when something is wrong."""
     os.makedirs(folder, exist_ok=True)
     export(case, folder + "/model.onnx")
     loss = "cross-entropy" if case.classes else "mse"
@@ -133,9 +130,14 @@ def check(case, program, folder, ops=()):
     rng = np.random.default_rng(7)
     worst, where = 0.0, ""
     for batch in case.batches:
-        error, name = compare_batch(case, program, folder, info, theta, batch, list(ops), rng)
-        if not error <= worst:
-            worst, where = error, f"{name}, batch {batch}"
+        x = (case.scale * rng.standard_normal((batch,) + case.input_shape)).astype(np.float32)
+        y = targets(case, batch, rng)
+        np.save(folder + "/x.npy", x)
+        np.save(folder + "/y.npy", y)
+        for ops in ("standard", "fused"):
+            error, name = compare_batch(case, program, folder, info, theta, x, y, ops)
+            if not error <= worst:
+                worst, where = error, f"{name}, batch {batch}, {ops} operators"
     if not worst <= LIMIT:
         raise RuntimeError(f"{case.name}: gradients differ by {worst:.2e} at {where}, limit {LIMIT:.0e}")
     return worst, where

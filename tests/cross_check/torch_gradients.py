@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gradients of imported models against PyTorch's autograd.
 
-usage: torch_gradients.py AFLGUARD [PART OF A CASE'S NAME] [--ops standard|fused]
+usage: torch_gradients.py AFLGUARD [PART OF A CASE'S NAME]
 
 Exit 0: all agree; 1: some do not; 77: PyTorch is not installed here, nothing was compared.
 """
@@ -21,8 +21,7 @@ import networks
 
 def main(arguments):
     program = arguments[0]
-    ops = arguments[arguments.index("--ops"):][:2] if "--ops" in arguments else []
-    wanted = [a for a in arguments[1:] if a not in ops]
+    wanted = arguments[1:]
     torch.set_num_threads(1)
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +30,7 @@ def main(arguments):
                 continue
             count += 1
             try:
-                worst, where = compare.check(case, program, f"{folder}/{case.name}", ops)
+                worst, where = compare.check(case, program, f"{folder}/{case.name}")
                 print(f"ok    {case.name:40} {worst:.1e}  {where}", flush=True)
             except Exception as problem:  # one bad case must not hide the others
                 failures.append(case.name)

@@ -42,7 +42,69 @@ onnx::ModelProto small_model() {
   return model;
 }
 
+void add_attribute(onnx::NodeProto& node, const std::string& name, const Attribute& value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(*number);
+  } else if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (const std::int64_t n : *numbers) attribute.add_ints(n);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    attribute.set_type(onnx::AttributeProto::STRING);
+    attribute.set_s(*text);
+  }
+}
+
+/// A file with most kinds of settings that an import computes with.
+onnx::ModelProto rich_model() {
+  FileBuilder file({2, 6, 6});
+  const std::vector<std::int64_t> two{2, 2};
+  file.weight("c", {2, 1, 3, 3}).ints("flat", {0, -1}).ints("start", {1}).ints("end", {30}).ints("axis", {1});
+  file.ints("step", {3}).ints("pads", {0, 1, 0, 2}).ints("sizes", {4, 4}).weight("w", {4, 3});
+  file.node("Conv", {"x", "c"}, "h", {{"group", std::int64_t{2}}, {"auto_pad", std::string("SAME_UPPER")}});
+  file.node("MaxPool", {"h"}, "m", {{"kernel_shape", two}, {"strides", two}, {"ceil_mode", std::int64_t{1}}});
+  file.node("AveragePool", {"m"}, "a",
+            {{"kernel_shape", two}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  file.node("Reshape", {"a", "flat"}, "f").node("Slice", {"f", "start", "end", "axis", "step"}, "s");
+  file.node("Pad", {"s", "pads"}, "p").ints("short", {0}).ints("long", {8});
+  file.node("Slice", {"p", "short", "long", "axis"}, "q");
+  file.model.nodes.push_back(
+      {{"", "Split"}, {"q", "sizes"}, {"l", "r"}, {{"axis", std::int64_t{1}}}, "halves"});
+  file.node("Mul", {"l", "r"}, "g").node("Gemm", {"g", "w"}, "out", {{"transB", std::int64_t{0}}});
+  onnx::ModelProto model = small_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.clear_node();
+  graph.clear_initializer();
+  graph.mutable_input()->RemoveLast();
+  auto* shape = graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->clear_dim();
+  for (const std::int64_t extent : {8, 2, 6, 6}) shape->add_dim()->set_dim_value(extent);
+  for (const auto& [name, tensor] : file.model.initializers) {
+    onnx::TensorProto& initializer = *graph.add_initializer();
+    initializer.set_name(name);
+    initializer.set_data_type(static_cast<int>(tensor.type));
+    for (const std::int64_t extent : tensor.shape) initializer.add_dims(extent);
+    initializer.set_raw_data(tensor.data.data(), tensor.data.size());
+  }
+  for (const Node& node : file.model.nodes) {
+    onnx::NodeProto& proto = *graph.add_node();
+    proto.set_op_type(node.op.op_type);
+    for (const Value& input : node.inputs) proto.add_input(input);
+    for (const Value& output : node.outputs) proto.add_output(output);
+    for (const auto& [name, value] : node.attributes) add_attribute(proto, name, value);
+  }
+  return model;
+}
+
 }  // namespace
+
+TEST("A rich file is imported as it is written") {
+  const auto model = parse_onnx(rich_model().SerializeAsString());
+  ASSERT_OK(model);
+  ASSERT_OK(build(*model, Loss::kMeanSquaredError));
+}
 
 TEST("Initializers that are also listed as inputs are no inputs") {
   const auto model = parse_onnx(small_model().SerializeAsString());
@@ -67,17 +129,20 @@ TEST("A truncated file is refused, at whatever byte it ends") {
 }
 
 TEST("A file with one flipped byte is read or refused, never crashed on") {
-  const std::string bytes = small_model().SerializeAsString();
   std::size_t refused = 0;
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
-    for (const unsigned flip : {0x01U, 0x80U, 0xffU}) {
-      std::string damaged = bytes;
-      damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flip);
-      const auto model = parse_onnx(damaged);
-      if (!model.ok() || !build(*model, Loss::kMeanSquaredError).ok()) ++refused;
+  std::size_t size = 0;
+  for (const std::string& bytes : {small_model().SerializeAsString(), rich_model().SerializeAsString()}) {
+    size += bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (const unsigned flip : {0x01U, 0x80U, 0xffU}) {
+        std::string damaged = bytes;
+        damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flip);
+        const auto model = parse_onnx(damaged);
+        if (!model.ok() || !build(*model, Loss::kMeanSquaredError).ok()) ++refused;
+      }
     }
   }
-  TEST_ASSERT_TRUE(refused > bytes.size());
+  TEST_ASSERT_TRUE(refused > size);
 }
 
 TEST("Weights in other files, sparse weights and functions are refused by name") {

@@ -23,7 +23,7 @@ ModelPackage zoo_package(const char* name, const ZooOptions& options = {}) {
 
 double worst_error(const ModelPackage& package) {
   const auto trainer = trainer_of(package);
-  const auto result = check_gradient(*trainer, *initial_theta(package, 3), 8, 3);
+  const auto result = check_gradient(*trainer, *initial_theta(package, 3), 4, 3);
   ASSERT_OK(result);
   return result->worst_error;
 }
