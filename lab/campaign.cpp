@@ -129,7 +129,8 @@ class Workers final {
     // Long runs first, so that no worker is left with one at the end.
     std::stable_sort(tasks_.begin(), tasks_.end(),
                      [](const Task& a, const Task& b) { return a.cost > b.cost; });
-    for (const Task& task : tasks_) cost_left_ += task.cost;
+    for (const Task& task : tasks_) cost_ += task.cost;
+    partly_.resize(tasks_.size());
   }
 
   Status run(std::size_t jobs) {
@@ -149,7 +150,7 @@ class Workers final {
     while (!stop_) {
       const std::size_t next = next_++;
       if (next >= tasks_.size()) return;
-      if (const Status status = carry_out(tasks_[next]); !status) {
+      if (const Status status = carry_out(next); !status) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = at(tasks_[next].name, status.error());
         stop_ = true;
@@ -157,29 +158,52 @@ class Workers final {
     }
   }
 
-  Status carry_out(const Task& task) {
+  Status carry_out(std::size_t index) {
+    const Task& task = tasks_[index];
     const auto begin = std::chrono::steady_clock::now();
     TRY(const auto model, resources_.model(task.settings.dataset));
     const auto& data = data_.at(task.settings.dataset);
-    TRY(auto result, run_experiment(task.settings, resources_.catalog, model, data));
+    TRY(auto result, run_experiment(task.settings, resources_.catalog, model, data,
+                                    [&](std::size_t done, std::size_t total) { tick(index, done, total); }));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     RunRecord record{task.settings, std::move(result), seconds.count()};
     TRY_STATUS(write_file_atomically(task.file, to_json(record, context_).dump(2) + "\n"));
-    finished(task, std::move(record));
+    finished(index, std::move(record));
     return {};
   }
 
-  void finished(const Task& task, RunRecord record) {
+  void tick(std::size_t index, std::size_t done, std::size_t total) {
     const std::lock_guard lock(mutex_);
-    progress_.seconds = record.seconds;
-    results_[task.cell].runs[task.slot] = std::move(record);
-    ++progress_.done;
-    progress_.run = task.name;
-    cost_done_ += task.cost;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
-    progress_.remaining_seconds = elapsed.count() * (cost_left_ - cost_done_) / cost_done_;
-    if (observer_) observer_(progress_);
+    partly_[index] = tasks_[index].cost * static_cast<double>(done) / static_cast<double>(total);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_told_ < kTellEvery) return;
+    last_told_ = now;
+    tell({}, 0);
   }
+
+  void finished(std::size_t index, RunRecord record) {
+    const std::lock_guard lock(mutex_);
+    const Task& task = tasks_[index];
+    partly_[index] = task.cost;
+    ++progress_.done;
+    const double seconds = record.seconds;
+    results_[task.cell].runs[task.slot] = std::move(record);
+    tell(task.name, seconds);
+  }
+
+  /// With the mutex held.
+  void tell(const std::string& finished_run, double seconds) {
+    if (!observer_) return;
+    const double done = std::accumulate(partly_.begin(), partly_.end(), 0.0);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+    progress_.share = cost_ > 0 ? done / cost_ : 1;
+    progress_.remaining_seconds = done > 0 ? elapsed.count() * (cost_ - done) / done : 0;
+    progress_.finished = finished_run;
+    progress_.seconds = seconds;
+    observer_(progress_);
+  }
+
+  static constexpr std::chrono::seconds kTellEvery{1};
 
   std::vector<Task> tasks_;
   const LoadedData& data_;
@@ -191,8 +215,9 @@ class Workers final {
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   CampaignProgress progress_;
-  double cost_left_ = 0;
-  double cost_done_ = 0;
+  double cost_ = 0;             ///< of all tasks
+  std::vector<double> partly_;  ///< of each task, what is done
+  std::chrono::steady_clock::time_point last_told_;
   std::chrono::steady_clock::time_point started_;
   std::optional<Error> failure_;
 };

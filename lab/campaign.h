@@ -30,13 +30,14 @@ struct CampaignOptions {
   std::size_t jobs = 1;  ///< runs side by side
 };
 
-/// After every run: how far the campaign is.
+/// How far the campaign is: told at the start, after every run, and about every second in between.
 struct CampaignProgress {
-  std::size_t done = 0;
+  std::size_t done = 0;  ///< runs
   std::size_t total = 0;
-  std::string run;               ///< the run that just ended, e.g. "gd-aflguard seed 2"; empty at the start
+  double share = 0;              ///< of the estimated work, runs in progress included; 0 to 1
+  double remaining_seconds = 0;  ///< estimated; 0 when nothing is known yet
+  std::string finished;          ///< the run that just ended, e.g. "gd-aflguard seed 2"; else empty
   double seconds = 0;            ///< that it took
-  double remaining_seconds = 0;  ///< estimated; 0 when nothing was run yet
 };
 using CampaignObserver = std::function<void(const CampaignProgress& progress)>;
 

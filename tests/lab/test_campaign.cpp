@@ -66,8 +66,11 @@ TEST("An interrupted campaign keeps its finished runs, continues, and ends with 
   std::size_t ran = 0;
   const auto cells = run_campaign(small_plan(), in(folder / "pieces"), resources(), Json("here"),
                                   [&](const CampaignProgress& progress) {
-                                    if (progress.run.empty()) first_done = progress.done;
-                                    if (!progress.run.empty()) ++ran;
+                                    if (progress.finished.empty() && ran == 0 && progress.share == 0) {
+                                      first_done = progress.done;
+                                    }
+                                    if (!progress.finished.empty()) ++ran;
+                                    TEST_ASSERT_TRUE(progress.share >= 0 && progress.share <= 1.000001);
                                   });
   ASSERT_OK(cells);
   TEST_ASSERT_EQUAL_UINT64(7, first_done);
@@ -81,7 +84,7 @@ TEST("More seeds later add to a folder, and the first ones are not run again") {
   std::size_t ran = 0;
   const auto cells =
       run_campaign(small_plan(), in(folder / "x", 2, 2), resources(), Json("here"),
-                   [&](const CampaignProgress& progress) { ran += progress.run.empty() ? 0 : 1; });
+                   [&](const CampaignProgress& progress) { ran += progress.finished.empty() ? 0 : 1; });
   ASSERT_OK(cells);
   TEST_ASSERT_EQUAL_UINT64(25, ran);
 }

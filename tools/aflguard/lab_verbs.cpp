@@ -1,6 +1,7 @@
 #include "tools/aflguard/lab_verbs.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -155,22 +156,19 @@ std::string duration_text(double seconds) {
 void show_progress(const lab::CampaignProgress& progress, bool terminal) {
   const std::string left =
       progress.remaining_seconds > 0 ? ", about " + duration_text(progress.remaining_seconds) + " left" : "";
-  if (!terminal) {
-    if (progress.run.empty()) {
-      if (progress.done > 0)
-        std::fprintf(stderr, "continuing: %zu of %zu runs are there\n", progress.done, progress.total);
-    } else {
-      std::fprintf(stderr, "%zu/%zu %s (%s)%s\n", progress.done, progress.total, progress.run.c_str(),
-                   duration_text(progress.seconds).c_str(), left.c_str());
-    }
-    return;
+  if (terminal) {
+    constexpr std::size_t width = 30;
+    const auto filled = static_cast<std::size_t>(std::clamp(progress.share, 0.0, 1.0) * width);
+    std::fprintf(stderr, "\r\033[K[%s%s] %zu/%zu runs%s", std::string(filled, '#').c_str(),
+                 std::string(width - filled, '.').c_str(), progress.done, progress.total, left.c_str());
+    if (progress.done == progress.total) std::fputs("\n", stderr);
+    std::fflush(stderr);
+  } else if (!progress.finished.empty()) {
+    std::fprintf(stderr, "%zu/%zu %s (%s)%s\n", progress.done, progress.total, progress.finished.c_str(),
+                 duration_text(progress.seconds).c_str(), left.c_str());
+  } else if (progress.share == 0 && progress.done > 0 && progress.remaining_seconds == 0) {
+    std::fprintf(stderr, "continuing: %zu of %zu runs are there\n", progress.done, progress.total);
   }
-  constexpr std::size_t width = 30;
-  const std::size_t filled = progress.total > 0 ? progress.done * width / progress.total : width;
-  std::fprintf(stderr, "\r\033[K[%s%s] %zu/%zu runs%s", std::string(filled, '#').c_str(),
-               std::string(width - filled, '.').c_str(), progress.done, progress.total, left.c_str());
-  if (progress.done == progress.total) std::fputs("\n", stderr);
-  std::fflush(stderr);
 }
 
 void print_cells(const std::vector<lab::CellRuns>& cells) {
