@@ -37,6 +37,10 @@ struct Session {
   std::string file(const std::string& name) { return read_text_file(folder / name).value(); }
 };
 
+void assert_succeeded(const ProgramOutcome& outcome) {
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, outcome.exit_code, outcome.output.c_str());
+}
+
 void assert_refused(const ProgramOutcome& outcome, const char* part, int line) {
   TEST_ASSERT_EQUAL_INT_MESSAGE(1, outcome.exit_code, outcome.output.c_str());
   testing::assert_contains(outcome.last_line(), part, line);
@@ -77,9 +81,9 @@ TEST("The same seed gives the same run, apart from the seconds") {
 
 TEST("The whole paper's table 1 gives bit-identical files with one job and with two") {
   Session session;
-  TEST_ASSERT_EQUAL_INT(0, session.run("lab table 1 --seeds 1 --iterations 100 --jobs 1 -o one").exit_code);
+  assert_succeeded(session.run("lab table 1 --seeds 1 --iterations 100 --jobs 1 -o one"));
   const auto two = session.run("lab table 1 --seeds 1 --iterations 100 --jobs 2 -o two");
-  TEST_ASSERT_EQUAL_INT(0, two.exit_code);
+  assert_succeeded(two);
   ASSERT_CONTAINS(two.output, "wrote two/report.html");
   for (const char* name : {"results.json", "results.csv", "report.html"}) {
     TEST_ASSERT_TRUE_MESSAGE(
@@ -89,7 +93,7 @@ TEST("The whole paper's table 1 gives bit-identical files with one job and with 
 
 TEST("A table that is killed continues and ends with the same results") {
   Session session;
-  TEST_ASSERT_EQUAL_INT(0, session.run("lab table 1 --seeds 2 --jobs 2 --iterations 400 -o whole").exit_code);
+  assert_succeeded(session.run("lab table 1 --seeds 2 --jobs 2 --iterations 400 -o whole"));
   // Kills it as soon as a few runs are stored, whenever that is on this machine.
   const std::string program = environment("AFLGUARD_BIN") + "/aflguard";
   const auto killed = run_program(
@@ -104,14 +108,14 @@ TEST("A table that is killed continues and ends with the same results") {
   TEST_ASSERT_TRUE_MESSAGE(stored >= 2 && stored < 50, killed->output.c_str());
   TEST_ASSERT_FALSE(fs::exists(session.folder / "pieces" / "results.json"));
   const auto again = session.run("lab table 1 --seeds 2 --jobs 2 --iterations 400 -o pieces");
-  TEST_ASSERT_EQUAL_INT(0, again.exit_code);
+  assert_succeeded(again);
   ASSERT_CONTAINS(again.output, "continuing: ");
   TEST_ASSERT_TRUE(session.file("whole/results.json") == session.file("pieces/results.json"));
 }
 
 TEST("A folder with results of other settings is refused and left as it was") {
   Session session;
-  TEST_ASSERT_EQUAL_INT(0, session.run("lab table 1 --seeds 1 --iterations 50 -o x").exit_code);
+  assert_succeeded(session.run("lab table 1 --seeds 1 --iterations 50 -o x"));
   const std::string before = session.file("x/results.json");
   ASSERT_REFUSED("lab table 1 --seeds 1 --iterations 51 -o x", "with other settings; choose another output");
   ASSERT_REFUSED("lab figure lambda --dataset synthetic --iterations 50 -o x", "holds results of table-1");
@@ -122,7 +126,7 @@ TEST("A figure draws one curve per defense for every attack") {
   Session session;
   const auto figure =
       session.run("lab figure server-delay --dataset synthetic --iterations 40 --seeds 1 -o delays");
-  TEST_ASSERT_EQUAL_INT(0, figure.exit_code);
+  assert_succeeded(figure);
   const std::string html = session.file("delays/report.html");
   std::size_t curves = 0;
   for (auto at = html.find("<polyline"); at != std::string::npos; at = html.find("<polyline", at + 1))
