@@ -30,7 +30,8 @@ Status rewrite(Graph& graph, const OperatorSet& operators,
   return {};
 }
 
-void rename_value(Graph& graph, const Value& from, const Value& to) {
+// NOLINTNEXTLINE(performance-unnecessary-value-param): see the header.
+void rename_value(Graph& graph, Value from, Value to) {
   const auto rename = [&](std::vector<Value>& values) { std::ranges::replace(values, from, to); };
   for (Node& node : graph.nodes) {
     rename(node.inputs);

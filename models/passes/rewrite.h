@@ -16,7 +16,7 @@ using Replacement = std::optional<std::vector<Value>>;
 [[nodiscard]] Status rewrite(Graph& graph, const OperatorSet& operators,
                              const std::function<Replacement(GraphBuilder&, const Node&)>& replace);
 
-/// Gives a value another name, everywhere.
-void rename_value(Graph& graph, const Value& from, const Value& to);
+/// Gives a value another name, everywhere. By value: `from` is often an element of what is being renamed.
+void rename_value(Graph& graph, Value from, Value to);
 
 }  // namespace aflguard::models
