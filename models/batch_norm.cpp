@@ -5,7 +5,8 @@
 namespace aflguard::models {
 namespace {
 
-/// Mean and centred variance of each channel, then the operator for inference, which every build has.
+/// Mean and centred variance of each channel, then the operator for inference, which every build has. It gets
+/// the centred values: from the others it would subtract the mean at the end, where digits cancel.
 std::vector<Value> normalize_with_batch(GraphBuilder& g, const Node& node) {
   const Value x = node.input(0);
   const std::size_t rank = g.rank(x);
@@ -16,7 +17,10 @@ std::vector<Value> normalize_with_batch(GraphBuilder& g, const Node& node) {
   const Value mean = g.reduce_mean(x, axes, false);
   const Value centred = g.sub(x, g.reshape(mean, per_channel));
   const Value variance = g.reduce_mean(g.mul(centred, centred), axes, false);
-  const Value y = g.emit("BatchNormalization", {x, node.input(1), node.input(2), mean, variance},
+  const std::int64_t channels = per_channel[1].value;
+  const Value zero =
+      g.constant(float_tensor(std::vector<float>(static_cast<std::size_t>(channels), 0.0F), {channels}));
+  const Value y = g.emit("BatchNormalization", {centred, node.input(1), node.input(2), zero, variance},
                          {{"epsilon", node.float_or("epsilon", 1e-5F)}});
   return {y, mean, variance};
 }

@@ -1,5 +1,6 @@
 #include "core/learning_onnx/onnx_trainer.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
@@ -20,9 +21,18 @@ Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTraine
   session.DisableMemPattern();
   session.AddConfigEntry("session.intra_op.allow_spinning", options.allow_spinning ? "1" : "0");
   session.AddConfigEntry("session.inter_op.allow_spinning", "0");
+  // It moves a Pad node's extents into the pool behind it and then refuses them when they exceed the kernel.
+  session.AddConfigEntry("optimization.disable_specified_optimizers", "Pad_Fusion");
   session.Add(runtime.internals().fused_operators);
   if (!options.profile_prefix.empty()) session.EnableProfiling(options.profile_prefix.c_str());
   return session;
+}
+
+/// ONNX Runtime's messages span lines; ours are one.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 std::vector<std::int64_t> batched(std::size_t count, const std::vector<std::size_t>& sample_shape) {
@@ -87,7 +97,7 @@ class OnnxTrainer final : public Trainer {
                           output_names.data(), outputs.data(), outputs.size());
       return loss;
     } catch (const Ort::Exception& problem) {
-      return internal_error("ONNX Runtime could not run the training graph: " + std::string(problem.what()));
+      return internal_error("ONNX Runtime could not run the training graph: " + one_line(problem.what()));
     }
   }
 
@@ -115,8 +125,7 @@ class OnnxTrainer final : public Trainer {
       eval_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 2, kOutputs, results.data(), 1);
       return {};
     } catch (const Ort::Exception& problem) {
-      return internal_error("ONNX Runtime could not run the evaluation graph: " +
-                            std::string(problem.what()));
+      return internal_error("ONNX Runtime could not run the evaluation graph: " + one_line(problem.what()));
     }
   }
 
@@ -182,7 +191,7 @@ class OnnxTrainer final : public Trainer {
                       session_options(*runtime_, options_));
     } catch (const Ort::Exception& problem) {
       return corrupt("ONNX Runtime " + runtime_->version() + " refused a graph of model '" +
-                     description_.name + "': " + problem.what());
+                     description_.name + "': " + one_line(problem.what()));
     }
     graph.clear();
     graph.shrink_to_fit();

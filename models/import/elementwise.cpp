@@ -66,9 +66,16 @@ Status power(ImportContext& c) {
 
 /// Among floats the value stays; other casts carry no gradient.
 Status cast(ImportContext& c) {
+  const auto to = static_cast<ElementType>(c.node.int_or("to", 0));
+  if (const auto ints = c.ints(0); ints.ok() && !ints->depends_on_batch() && to == ElementType::kFloat) {
+    // Exporters write x.pow(2) with an integer that is cast: it must stay a constant.
+    std::vector<float> values;
+    for (const Dim& number : ints->values) values.push_back(static_cast<float>(number.value));
+    c.give(0, c.g.constant(float_tensor(values, ints->shape)));
+    return {};
+  }
   const Value x = c.input(0);
   if (!c.g.status().ok()) return {};
-  const auto to = static_cast<ElementType>(c.node.int_or("to", 0));
   if (c.g.graph().info(x).type == to) {
     c.give(0, x);
     return {};

@@ -49,6 +49,10 @@ Result<std::vector<std::int64_t>> ImportContext::setting(const char* attribute, 
 }
 
 std::optional<float> ImportContext::scalar(std::size_t index) {
+  if (const auto numbers = ints(index); numbers.ok() && numbers->values.size() == 1) {
+    if (numbers->depends_on_batch()) return {};
+    return static_cast<float>(numbers->values.front().value);
+  }
   const Value value = input(index);
   const auto find_in = [&](const std::map<Value, Tensor>& tensors) -> std::optional<float> {
     const auto found = tensors.find(value);

@@ -53,6 +53,17 @@ TEST("Pow with a constant exponent has a correct gradient and does not train the
   }
 }
 
+TEST("Pow takes an integer exponent, also one that is cast as exporters write it") {
+  for (const bool cast : {false, true}) {
+    FileBuilder file({4});
+    file.model.initializers.push_back({"three", {ElementType::kInt64, {}, int64_vector({3}).data}});
+    file.weight("a", {4}).node("Mul", {"x", "a"}, "h");
+    if (cast) file.node("Cast", {"three"}, "e", {{"to", static_cast<std::int64_t>(ElementType::kFloat)}});
+    file.node("Pow", {"h", cast ? "e" : "three"}, "out");
+    expect_gradient(file, 1);
+  }
+}
+
 TEST("Where sends the gradient to the chosen side") {
   FileBuilder file({4});
   file.weight("a", {4}).weight("b", {1}).node("Mul", {"x", "a"}, "h");

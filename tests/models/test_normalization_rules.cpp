@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/models/gradient_cases.h"
 
 using namespace aflguard;
@@ -53,6 +55,25 @@ TEST("Evaluation normalises with the batch by default and with stored statistics
   const float fixed[] = {0, 0, 2, 2};
   for (std::size_t i = 0; i < 4; ++i) TEST_ASSERT_FLOAT_WITHIN(1e-5F, fixed[i], outputs[i]);
   TEST_ASSERT_EQUAL_STRING(batch->package.description.hash.c_str(), stored->package.description.hash.c_str());
+}
+
+TEST("BatchNormalization keeps its digits where the mean is far from zero") {
+  FileBuilder file({1});
+  file.model.initializers.push_back({"gamma", float_tensor({1}, {1})});
+  file.model.initializers.push_back({"beta", float_tensor({0.25F}, {1})});
+  file.weight("mean", {1}).weight("variance", {1}, 2);
+  file.node("BatchNormalization", {"x", "gamma", "beta", "mean", "variance"}, "out", {{"epsilon", 0.0F}});
+  const auto built = build(file.model, Loss::kMeanSquaredError);
+  ASSERT_OK(built);
+  // Mean 65536 and variance 0.18 are exact in float32; the deviation is not.
+  const std::vector<float> x{65536.0F - 0.5F, 65536.0F - 0.34375F, 65536.0F + 0.34375F, 65536.0F + 0.5F};
+  const double deviation = std::sqrt((2 * 0.25 + 2 * 0.34375 * 0.34375) / 4);
+  std::vector<float> outputs(4);
+  ASSERT_OK(trainer_of(built->package)->predict(built->package.initial, x, 4, outputs));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double wanted = (static_cast<double>(x[i]) - 65536.0) / deviation + 0.25;
+    TEST_ASSERT_DOUBLE_WITHIN(1e-6, wanted, static_cast<double>(outputs[i]));
+  }
 }
 
 TEST("InstanceNormalization, LayerNormalization and GroupNormalization have correct gradients") {

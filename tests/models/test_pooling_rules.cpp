@@ -122,6 +122,16 @@ TEST("With ceil_mode, a window that would start in the padding behind the input 
   TEST_ASSERT_EQUAL_size_t(1, outputs_of(plain_pool("MaxPool", attributes, 3), {1, 2, 3}).size());
 }
 
+TEST("A pool behind a node that pads more than the pool's kernel has a correct gradient") {
+  for (const char* op : {"AveragePool", "MaxPool"}) {
+    FileBuilder file({2, 5, 5});
+    file.weight("scale", {2, 5, 5}, 1).ints("pads", {0, 0, 3, 2, 0, 0, 2, 3});
+    file.node("Mul", {"x", "scale"}, "h").node("Pad", {"h", "pads"}, "p");
+    file.node(op, {"p"}, "out", {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{1, 2}}});
+    expect_gradient(file, 1);
+  }
+}
+
 TEST("Global pooling has correct gradients") {
   expect_gradient(pooled("GlobalAveragePool", {}), 1);
   expect_gradient(pooled("GlobalMaxPool", {}), 1);
