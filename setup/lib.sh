@@ -4,6 +4,9 @@
 
 say() { printf '%s\n' "run: $*" >&2; }
 die() { say "$*"; exit 1; }
+# Services and containers may start us without it.
+[ -n "${HOME:-}" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
+export HOME
 jobs() { nproc 2>/dev/null || echo 2; }
 cache_dir() { printf '%s' "${AFLGUARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aflguard}"; }
 

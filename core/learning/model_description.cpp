@@ -165,7 +165,7 @@ std::string manifest_json(const ModelDescription& model) {
 
 Result<ModelDescription> parse_manifest(std::string_view text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return corrupt("manifest: not valid JSON");
+  if (!json.is_object()) return corrupt("manifest: not a JSON object; build the package again");
   try {
     return parse_checked(json);
   } catch (const Json::exception& problem) {

@@ -43,10 +43,12 @@ Status read_graph(const fs::path& folder, const GraphFile& file, const Json& che
   const auto expected = checksums.find(file.name);
   if (expected == checksums.end()) {
     if (!file.required) return {};
-    return corrupt((folder / kManifest).string() + ": lists no " + file.name);
+    return corrupt((folder / kManifest).string() + ": lists no " + file.name + "; build the package again");
   }
   auto content = read_text_file(folder / file.name, kMaxGraph);
-  if (!content.ok()) return corrupt("model package is incomplete: " + content.error().message);
+  if (!content.ok()) {
+    return corrupt("model package is incomplete: " + content.error().message + "; build the package again");
+  }
   if (sha256_hex(*content) != *expected) return changed(folder / file.name);
   package.*file.content = std::move(content).value();
   return {};
@@ -63,9 +65,18 @@ Status read_initial(const fs::path& folder, const Json& checksums, ModelPackage&
   return {};
 }
 
+/// Replacing removes what was there: a mistyped path must not cost somebody's files.
+Status check_replaceable(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored) || fs::is_regular_file(folder / kManifest, ignored)) return {};
+  if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
+  return invalid_input(folder.string() + " is no model package and is not replaced; choose another folder");
+}
+
 }  // namespace
 
 Status write_model_package(const ModelPackage& package, const fs::path& folder, bool replace) {
+  if (replace) TRY_STATUS(check_replaceable(folder));
   TRY(auto staged, StagedDirectory::create(folder, replace));
   Json manifest = Json::parse(manifest_json(package.description));
   Json checksums;
@@ -99,7 +110,7 @@ Result<ModelPackage> read_model_package(const fs::path& folder) {
   const Json manifest = Json::parse(*text);
   const auto checksums = manifest.find("files");
   if (checksums == manifest.end() || !checksums->is_object()) {
-    return corrupt(manifest_path.string() + ": lists no files");
+    return corrupt(manifest_path.string() + ": lists no files; build the package again");
   }
   for (const GraphFile& file : kGraphs) TRY_STATUS(read_graph(folder, file, *checksums, package));
   TRY_STATUS(read_initial(folder, *checksums, package));

@@ -22,7 +22,8 @@ struct ModelPackage {
   std::vector<float> initial;  ///< first theta of parameters with Initializer::kStored; may be empty
 };
 
-/// Writes the whole folder or nothing. kInvalidInput when `folder` exists and is not empty, unless `replace`.
+/// Writes the whole folder or nothing. kInvalidInput when `folder` exists and is not empty, unless `replace`
+/// is set and the folder is a model package.
 [[nodiscard]] Status write_model_package(const ModelPackage& package, const std::filesystem::path& folder,
                                          bool replace = false);
 

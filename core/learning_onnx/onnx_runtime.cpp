@@ -1,5 +1,6 @@
 #include "core/learning_onnx/onnx_runtime.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -29,6 +30,20 @@ std::vector<std::string> candidates(const fs::path& library) {
   return places;
 }
 
+/// The loader's words without what every absent file has in common.
+std::string short_reason(const std::string& reason, const std::string& place) {
+  const std::string absent = place + ": cannot open shared object file: No such file or directory";
+  return reason == absent ? place : reason;
+}
+
+/// Asked by name: GetApi of an old release answers on standard error, beside our own message.
+bool too_old(const std::string& version) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2) return false;
+  return major < 1 || (major == 1 && minor < kApiVersion);
+}
+
 struct LoadedLibrary {
   const OrtApiBase* api = nullptr;
   std::string path;
@@ -41,12 +56,15 @@ Result<LoadedLibrary> open_first(const std::vector<std::string>& places) {
     void* handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
       const char* reason = ::dlerror();
-      tried += (tried.empty() ? "" : "; ") + place + " (" + (reason != nullptr ? reason : "unknown") + ")";
+      tried += (tried.empty() ? "" : ", ") + (reason != nullptr ? short_reason(reason, place) : place);
       continue;
     }
     using GetApiBase = const OrtApiBase* (*)();
     const auto entry = reinterpret_cast<GetApiBase>(::dlsym(handle, "OrtGetApiBase"));
-    if (entry == nullptr) return unsupported(place + " is no ONNX Runtime: it has no OrtGetApiBase");
+    if (entry == nullptr)
+      return unsupported(
+          place +
+          " is no ONNX Runtime: it has no OrtGetApiBase; set AFLGUARD_ONNXRUNTIME to a libonnxruntime.so");
     Dl_info info{};
     const bool known = ::dladdr(reinterpret_cast<void*>(entry), &info) != 0 && info.dli_fname != nullptr;
     return LoadedLibrary{entry(), known ? info.dli_fname : place};
@@ -72,17 +90,19 @@ Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) 
   ::setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1);
   TRY(const auto loaded, open_first(candidates(library)));
   const std::string version = loaded.api->GetVersionString();
-  const OrtApi* api = loaded.api->GetApi(kApiVersion);
+  const OrtApi* api = too_old(version) ? nullptr : loaded.api->GetApi(kApiVersion);
   if (api == nullptr) {
-    return unsupported("ONNX Runtime " + version + " at " + loaded.path + " is too old; version 1." +
-                       std::to_string(kApiVersion) + " or later is needed");
+    return unsupported("ONNX Runtime " + version + " at " + loaded.path + " is too old; install 1." +
+                       std::to_string(kApiVersion) +
+                       " or later, or set AFLGUARD_ONNXRUNTIME to its libonnxruntime.so");
   }
   Ort::InitApi(api);
   try {
     auto internals = std::make_unique<Internals>();
     internals->version = version;
     internals->path = loaded.path;
-    internals->environment = Ort::Env(ORT_LOGGING_LEVEL_ERROR, "aflguard");
+    // Errors come back as exceptions; its log would repeat them in many lines on standard error.
+    internals->environment = Ort::Env(ORT_LOGGING_LEVEL_FATAL, "aflguard");
     internals->environment.DisableTelemetryEvents();
     internals->fused_operators = make_fused_operator_domain();
     return std::shared_ptr<OnnxRuntime>(new OnnxRuntime(std::move(internals)));

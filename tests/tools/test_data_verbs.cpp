@@ -29,7 +29,7 @@ struct Session {
     const fs::path program = environment_folder("AFLGUARD_BIN") / "aflguard";
     auto outcome =
         run_program({"env", "AFLGUARD_DATA=" + data.string(), "AFLGUARD_CACHE=" + cache.string(), "sh", "-c",
-                     program.string() + " data " + arguments + (only_results ? " 2>/dev/null" : "")},
+                     "'" + program.string() + "' data " + arguments + (only_results ? " 2>/dev/null" : "")},
                     folder.path());
     ASSERT_OK(outcome);
     return *outcome;

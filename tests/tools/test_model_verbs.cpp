@@ -1,4 +1,5 @@
 // The real program on real packages.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ struct Session {
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
     const char* bin = std::getenv("AFLGUARD_BIN");
     if (bin == nullptr) TEST_FAIL_MESSAGE("AFLGUARD_BIN is not set; run this test with ctest");
-    const std::string program = (fs::path(bin) / "aflguard").string();
+    const std::string program = "'" + (fs::path(bin) / "aflguard").string() + "'";
     auto outcome = run_program(
         {"sh", "-c", program + " model " + arguments + (only_results ? " 2>/dev/null" : "")}, folder.path());
     ASSERT_OK(outcome);
@@ -38,6 +39,7 @@ struct Session {
     TEST_ASSERT_EQUAL_INT_MESSAGE(1, outcome.exit_code, outcome.output.c_str());
     ASSERT_CONTAINS(outcome.output, part);
     ASSERT_CONTAINS(outcome.output, "aflguard: ");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(1, std::ranges::count(outcome.output, '\n'), outcome.output.c_str());
   }
 
   void floats(const char* name, const std::vector<float>& values, const std::vector<std::size_t>& shape) {
@@ -202,6 +204,25 @@ TEST("Building refuses what cannot be, and leaves nothing behind") {
   session.succeed("build --zoo linear-regression -o made");
   session.fail("build --zoo linear-regression -o made", "made");
   session.succeed("build --zoo linear-regression --force -o made");
+}
+
+TEST("A misspelt verb is named") {
+  Session session;
+  const ProgramOutcome outcome = session.run("biuld");
+  TEST_ASSERT_EQUAL_INT(2, outcome.exit_code);
+  ASSERT_CONTAINS(outcome.output, "'biuld'");
+}
+
+TEST("An ONNX Runtime that is missing or too old is one line that says what to do, and leaves nothing") {
+  Session session;
+  session.make_small();
+  for (const char* library : {"/nonexistent/libonnxruntime.so.1", AFLGUARD_OLD_ONNXRUNTIME}) {
+    ::setenv("AFLGUARD_ONNXRUNTIME", library, 1);
+    session.fail(kGradient, "set AFLGUARD_ONNXRUNTIME");
+    session.fail(kGradient, library);
+    ::unsetenv("AFLGUARD_ONNXRUNTIME");
+    TEST_ASSERT_FALSE(fs::exists(session.folder / "gradient.npy"));
+  }
 }
 
 TEST("A wrong command line is exit 2, help is exit 0 with an example") {

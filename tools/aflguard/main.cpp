@@ -18,9 +18,26 @@
 
 namespace {
 
+/// One line, whatever names a file brought into the message.
 int report(const aflguard::Error& error) {
-  std::fprintf(stderr, "aflguard: %s\n", error.message.c_str());
+  std::string line = error.message;
+  for (char& letter : line) {
+    if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') letter = ' ';
+  }
+  std::fprintf(stderr, "aflguard: %s\n", line.c_str());
   return 1;
+}
+
+/// CLI11 says only that a verb is missing when one is misspelt: name it.
+int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
+  const auto unknown = app.remaining(/*recurse=*/true);
+  if (dynamic_cast<const CLI::RequiredError*>(&problem) == nullptr || unknown.empty() ||
+      unknown.front().starts_with("-")) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  std::fprintf(stderr, "aflguard: '%s' is no verb here; run with --help for those that are\n",
+               unknown.front().c_str());
+  return 2;
 }
 
 /// Every defense and attack this program knows: a new one is its own file and one line here.
@@ -65,7 +82,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
+    return refuse_command_line(app, problem);
   }
   try {
     const aflguard::Status status = action();

@@ -34,7 +34,8 @@ Result<std::vector<float>> read_theta(const std::string& path, const ModelDescri
   TRY(const NpyArray array, read_npy(path));
   if (!array.layout_hash.empty() && array.layout_hash != model.hash) {
     return invalid_input(path + " was made for another model (layout " + array.layout_hash.substr(0, 12) +
-                         "...), this package has layout " + model.hash.substr(0, 12) + "...");
+                         "...), this package has layout " + model.hash.substr(0, 12) +
+                         "...; make one for it with: aflguard model init");
   }
   TRY(auto theta, array.as_float32(path));
   if (array.shape != std::vector<std::size_t>{model.dimension()}) {

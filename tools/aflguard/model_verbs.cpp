@@ -39,8 +39,8 @@ void add_build(CLI::App& model, Action& action) {
       ->check(CLI::IsMember({"standard", "fused"}))
       ->capture_default_str();
   verb->add_option("--features", o->features, "Length of a feature vector (regressions)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--classes", o->classes, "Number of classes (classifiers)")->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
+  verb->add_option("--classes", o->classes, "Number of classes (classifiers)")->check(CLI::Range(1, 1000000));
   verb->add_option("--input", o->input, "Image size CxHxW (cnn, resnet20), e.g. 1x64x64");
   verb->add_option(
           "--evaluation-statistics", o->evaluation,
@@ -51,7 +51,7 @@ void add_build(CLI::App& model, Action& action) {
   verb->add_option("--freeze", o->frozen, "Initializers that are not trained")->type_name("NAME ...");
   verb->add_option("--name", o->name, "Name in the manifest (default: zoo name or file name)");
   verb->add_option("-o,--package", o->folder, "Folder to write")->required()->type_name("DIR");
-  verb->add_flag("--force", o->force, "Replace the folder if it exists");
+  verb->add_flag("--force", o->force, "Replace the folder if it is a model package");
   verb->add_flag("--json", o->json, "Print one JSON document");
   verb->footer(
       "Examples:\n"

@@ -57,5 +57,5 @@ TEST("A gap in the layout, another version, and text that is no manifest are ref
   ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"version\": 1", "\"version\": 2"))),
                   "this program reads version 1");
   ASSERT_CONTAINS(testing::message_of(parse_manifest("{}")), "not a model package");
-  ASSERT_CONTAINS(testing::message_of(parse_manifest("{")), "not valid JSON");
+  ASSERT_CONTAINS(testing::message_of(parse_manifest("{")), "not a JSON object");
 }

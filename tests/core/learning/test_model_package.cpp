@@ -52,6 +52,28 @@ TEST("One changed or missing byte in any file of a package is found and the file
   }
 }
 
+TEST("Replacing a package keeps its hands off everything else") {
+  const testing::TemporaryFolder folder;
+  ASSERT_OK(write_model_package(small_package(), folder / "p"));
+  ASSERT_OK(write_model_package(small_package(), folder / "p", /*replace=*/true));
+  fs::create_directory(folder / "photos");
+  ASSERT_OK(write_file_atomically(folder / "photos" / "cat", "precious"));
+  for (const fs::path& target : {folder / "photos", folder / "photos" / "cat"}) {
+    ASSERT_CONTAINS(testing::message_of(write_model_package(small_package(), target, /*replace=*/true)),
+                    "is no model package");
+  }
+  TEST_ASSERT_TRUE(fs::is_regular_file(folder / "photos" / "cat"));
+}
+
+TEST("A manifest that is no JSON object is refused with what to do") {
+  const testing::TemporaryFolder folder;
+  ASSERT_OK(write_model_package(small_package(), folder / "p"));
+  for (const char* content : {"", "[]", "7", "{"}) {
+    ASSERT_OK(write_file_atomically(folder / "p" / "manifest.json", content));
+    ASSERT_CONTAINS(testing::message_of(read_model_package(folder / "p")), "build the package again");
+  }
+}
+
 TEST("A folder without a manifest is named with the command that makes a package") {
   const testing::TemporaryFolder folder;
   ASSERT_CONTAINS(testing::message_of(read_model_package(folder.path())), "aflguard model build");
