@@ -14,6 +14,15 @@ Status alias(ImportContext& c) {
   return {};
 }
 
+/// Exporters write one for a parameter that is used under two names, also where two happened to be equal.
+Status identity(ImportContext& c) {
+  if (c.is_parameter(0)) {
+    c.note("'" + c.node.outputs.front() + "' is the same tensor as '" + c.node.input(0) +
+           "' and is trained with it; export the model in training mode to keep equal parameters apart");
+  }
+  return alias(c);
+}
+
 /// With any number of inputs, as a chain of two-input operators.
 Status chain(ImportContext& c, const char* op_type) {
   Value result = c.input(0);
@@ -151,7 +160,7 @@ void add_elementwise_imports(ImportTable& table) {
         "LessOrEqual", "Equal"}) {
     table[name] = copy;
   }
-  table["Identity"] = alias;
+  table["Identity"] = identity;
   table["Dropout"] = dropout;
   table["Sum"] = sum;
   table["Max"] = max;

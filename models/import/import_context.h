@@ -47,6 +47,10 @@ class ImportContext final {
   /// there.
   [[nodiscard]] Result<std::vector<std::int64_t>> setting(const char* attribute, std::size_t input,
                                                           std::vector<std::int64_t> otherwise) const;
+  /// Whether the input is an initializer that may be trained.
+  [[nodiscard]] bool is_parameter(std::size_t index) {
+    return state_.parameter_values.contains(input(index));
+  }
   /// The value of a constant scalar input, if it is one.
   [[nodiscard]] std::optional<float> scalar(std::size_t index);
 

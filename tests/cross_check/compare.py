@@ -105,9 +105,11 @@ def compare_batch(case, program, folder, info, theta, x, y, ops):
         part = gradient[p["offset"]:p["offset"] + size].reshape(p["shape"])
         expected = counterpart(p["name"], theta[p["offset"]:p["offset"] + size].reshape(p["shape"]), case, gradients)
         difference = np.abs(part - expected).max()
-        # A gradient that is zero in exact arithmetic (a bias before batch normalisation) has no scale of its own.
-        vanishes = np.abs(expected).max() <= 1e-9 * largest and difference <= 1e-6 * largest
-        error = 0.0 if vanishes else difference / np.abs(expected).max()
+        # What float32 rounds off sums of the largest gradients is no error of a small one: a bias before batch
+        # normalisation has the gradient 0 in exact arithmetic, and no scale of its own.
+        error = difference / max(np.abs(expected).max(), 1e-30)
+        if error > LIMIT and difference <= 5e-7 * largest:
+            error = 0.0
         seen += 1
         if not error <= worst:
             worst, where = error, p["name"]

@@ -257,7 +257,114 @@ def opsets():
                            export_batch=1 if opset % 2 else 8, batches=(3,))
 
 
+class InvertedResidual(nn.Module):
+    """MobileNetV2's block with squeeze-and-excitation."""
+
+    def __init__(self, channels, hidden):
+        super().__init__()
+        self.expand = nn.Sequential(nn.Conv2d(channels, hidden, 1, bias=False), nn.BatchNorm2d(hidden), nn.ReLU6())
+        self.depth = nn.Sequential(nn.Conv2d(hidden, hidden, 3, padding=1, groups=hidden, bias=False),
+                                   nn.BatchNorm2d(hidden), nn.Hardswish())
+        self.squeeze = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(hidden, 4, 1), nn.ReLU(),
+                                     nn.Conv2d(4, hidden, 1), nn.Hardsigmoid())
+        self.project = nn.Sequential(nn.Conv2d(hidden, channels, 1, bias=False), nn.BatchNorm2d(channels))
+
+    def forward(self, x):
+        h = self.depth(self.expand(x))
+        return x + self.project(h * self.squeeze(h))
+
+
+class Transformer(nn.Module):
+    """One encoder block with two heads, as vision transformers have it."""
+
+    def __init__(self, width=8, heads=2, tokens=5):
+        super().__init__()
+        self.heads = heads
+        self.place = nn.Parameter(torch.randn(1, tokens, width) / 4)
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 16), nn.GELU(), nn.Linear(16, width))
+        self.head = nn.Linear(width, 3)
+        for norm in (self.norm1, self.norm2):  # exporting merges parameters that are equal
+            nn.init.uniform_(norm.weight, 0.5, 1.5)
+            nn.init.uniform_(norm.bias, -0.5, 0.5)
+
+    def forward(self, x):
+        x = x + self.place
+        b, n, d = x.shape
+        qkv = self.qkv(self.norm1(x)).reshape(b, n, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv[0], qkv[1], qkv[2]
+        weights = torch.softmax(q @ k.transpose(-2, -1) * (d // self.heads) ** -0.5, -1)
+        x = x + self.out((weights @ v).transpose(1, 2).reshape(b, n, d))
+        return self.head((x + self.mlp(self.norm2(x)))[:, 0])
+
+
+class Unrolled(nn.Module):
+    """A recurrent cell, unrolled: every weight is used once per step."""
+
+    def __init__(self):
+        super().__init__()
+        self.i, self.h, self.o = nn.Linear(3, 6), nn.Linear(6, 6, bias=False), nn.Linear(6, 4)
+
+    def forward(self, x):
+        state = torch.tanh(self.i(x[:, 0]))
+        for step in range(1, 5):
+            state = torch.tanh(self.i(x[:, step]) + self.h(state))
+        return self.o(state)
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.LeakyReLU(0.1))
+        self.deep = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(4, 8, 3, padding=1), nn.LeakyReLU(0.1))
+        self.up = nn.ConvTranspose2d(8, 4, 2, stride=2)
+        self.last = nn.Conv2d(8, 1, 3, padding=1)
+
+    def forward(self, x):
+        skip = self.down(x)
+        return self.last(torch.cat([skip, self.up(self.deep(skip))], 1))
+
+
+class Causal(nn.Module):
+    """A temporal network on sensor windows: dilated convolutions that look back only."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv1d(3 if d == 1 else 6, 6, 3, dilation=d) for d in (1, 2, 4)])
+        self.norms = nn.ModuleList([nn.BatchNorm1d(6) for _ in range(3)])
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, x):
+        for layer, norm in zip(self.layers, self.norms):
+            x = F.relu(norm(layer(F.pad(x, (2 * layer.dilation[0], 0)))))
+        return self.fc(x[:, :, -1])
+
+
+def whole_networks():
+    mobile = nn.Sequential(nn.Conv2d(3, 6, 3, stride=2, padding=1), InvertedResidual(6, 12), InvertedResidual(6, 12),
+                           nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 5))
+    yield Case("mobilenet", mobile, (3, 12, 12), classes=5, training=True, opset=14, batches=(8, 32))
+    yield Case("mobilenet-fixed", mobile, (3, 12, 12), classes=5, training=True, opset=14, batches=(8,), dynamic=False)
+    for dynamic in (True, False):
+        for opset in (11, 13, 16):
+            yield Case(f"transformer-opset{opset}-{'dynamic' if dynamic else 'fixed'}", Transformer(), (5, 8), classes=3,
+                       opset=opset, dynamic=dynamic, export_batch=2)
+    yield Case("unrolled", Unrolled(), (5, 3), classes=4)
+    yield Case("unet", UNet(), (1, 8, 8))
+    yield Case("unet-fixed", UNet(), (1, 8, 8), dynamic=False, export_batch=1, opset=10)
+    yield Case("causal", Causal(), (3, 20), classes=6, training=True, batches=(4, 32))
+    yield Case("causal-opset9", Causal(), (3, 20), classes=6, training=True, batches=(4,), opset=9, folding=False)
+    yield Case("autoencoder", Wrap(lambda m, x: torch.sigmoid(m.b(torch.sigmoid(m.a(x.flatten(1))))).view(-1, 1, 6, 6),
+                                   a=nn.Linear(36, 8), b=nn.Linear(8, 36)), (1, 6, 6))
+    yield Case("maxout", Wrap(lambda m, x: m.o(torch.max(m.a(x), m.b(x))), a=nn.Linear(5, 6), b=nn.Linear(5, 6),
+                              o=nn.Linear(6, 3)), (5,), classes=3)
+    yield Case("weight-norm", Wrap(lambda m, x: torch.tanh(F.linear(x, m.v * (m.g / m.v.norm(dim=1, keepdim=True)))),
+                                   v=nn.Parameter(torch.randn(4, 5)), g=nn.Parameter(torch.rand(4, 1) + 1)), (5,),
+               classes=4, folding=False)
+
+
 def all_cases():
     torch.manual_seed(3)
-    for family in (perceptrons, convolutions, poolings, topologies, normalizations, opsets):
+    for family in (perceptrons, convolutions, poolings, topologies, normalizations, whole_networks, opsets):
         yield from family()
