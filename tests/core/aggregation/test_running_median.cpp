@@ -20,6 +20,37 @@ double sorted_median(const std::map<std::uint64_t, double>& numbers) {
 
 }  // namespace
 
+TEST("Thousands of keys, rising, falling, equal and gone again, keep the median exact") {
+  RunningMedian median;
+  std::map<std::uint64_t, double> numbers;
+  Random random(2);
+  const auto compare = [&] { TEST_ASSERT_EQUAL_DOUBLE(sorted_median(numbers), median.median()); };
+  for (std::uint64_t key = 0; key < 3000; ++key) {
+    const double value =
+        key < 1000 ? static_cast<double>(key) : (key < 2000 ? -1.0 * static_cast<double>(key) : 7);
+    median.insert(key, value);
+    numbers[key] = value;
+    if (key % 97 == 0) compare();
+  }
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t key = random.below(3000);
+    const double value = random.normal() * 1000;
+    median.replace(key, numbers[key], value);
+    numbers[key] = value;
+    if (i % 97 == 0) compare();
+  }
+  for (std::uint64_t key = 0; key < 2999; ++key) {
+    median.erase(key, numbers[key]);
+    numbers.erase(key);
+    if (key % 97 == 0) compare();
+  }
+  compare();
+  median.erase(2999, numbers[2999]);
+  TEST_ASSERT_EQUAL_size_t(0, median.size());
+  median.insert(5, 4.5);
+  TEST_ASSERT_EQUAL_DOUBLE(4.5, median.median());
+}
+
 TEST("The running median equals the sorted one through inserts, replacements and removals") {
   Random random(1);
   RunningMedian median;
