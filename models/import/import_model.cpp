@@ -42,8 +42,8 @@ class Import final {
     }
     state_.opset = model_.opset;
     TRY_STATUS(add_input());
-    TRY_STATUS(add_initializers());
     find_constant_weights();
+    TRY_STATUS(add_initializers());
     for (const Node& node : model_.nodes) TRY_STATUS(add_node(node));
     TRY_STATUS(set_output());
     return finish();
@@ -94,6 +94,7 @@ class Import final {
   Status add_initializers() {
     std::set<std::string> frozen(options_.frozen.begin(), options_.frozen.end());
     for (const auto& [name, tensor] : model_.initializers) {
+      if (state_.names.contains(name)) return corrupt("the name '" + name + "' has two values");
       const bool freeze = frozen.erase(name) > 0;
       if (auto ints = symbolic_ints(tensor)) {
         state_.names[name] = std::move(*ints);
@@ -106,20 +107,30 @@ class Import final {
         offer_parameter(name, tensor);
       }
     }
+    std::erase_if(frozen, [&](const std::string& name) { return constants_.contains(name); });
     if (!frozen.empty())
       return invalid_input("the model has no initializer '" + *frozen.begin() + "' to freeze");
     return {};
   }
 
   /// Some exporters write weights as Constant nodes. Those that are read as weights or biases of layers are
-  /// parameters, like initializers; other constants stay constants.
+  /// parameters, like initializers, and so is what is added to a layer with such weights; other constants
+  /// stay constants.
   void find_constant_weights() {
     static const std::map<std::string, std::size_t> kLayers{
         {"Conv", 3}, {"ConvTranspose", 3}, {"Gemm", 3}, {"MatMul", 2}, {"BatchNormalization", 3}};
+    std::set<std::string> layers;  // results of layers whose weights are constants
     for (const Node& node : model_.nodes) {
+      if (node.outputs.empty()) continue;
+      if (node.op.op_type == "Constant") constants_.insert(node.outputs.front());
+      if (node.op.op_type == "Add") {
+        if (layers.contains(node.input(0))) weights_.insert(node.input(1));
+        if (layers.contains(node.input(1))) weights_.insert(node.input(0));
+      }
       const auto layer = kLayers.find(node.op.op_type);
       if (layer == kLayers.end()) continue;
       for (std::size_t i = 1; i < layer->second; ++i) weights_.insert(node.input(i));
+      if (constants_.contains(node.input(1))) layers.insert(node.outputs.front());
     }
   }
 
@@ -207,7 +218,8 @@ class Import final {
   const ImportTable table_ = import_table();
   ImportState state_;
   std::vector<ForwardParameter> parameters_;
-  std::set<std::string> weights_;
+  std::set<std::string> weights_;    ///< what layers read as weights and biases
+  std::set<std::string> constants_;  ///< made by Constant nodes
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "models/shapes/shape_rules.h"
 
 namespace aflguard::models {
@@ -18,7 +20,7 @@ Result<Shape> broadcast_all(const ShapeQuery& query) {
 
 Infos broadcasting(const ShapeQuery& query) {
   TRY(auto shape, broadcast_all(query));
-  const ElementType type = query.info(query.inputs() - 1).type;
+  const ElementType type = query.info(std::max<std::size_t>(query.inputs(), 1) - 1).type;
   for (std::size_t i = query.node().op.op_type == "Where" ? 1 : 0; i < query.inputs(); ++i) {
     if (query.info(i).type != type) {
       return invalid_input("its inputs are " + element_type_name(query.info(i).type) + " and " +

@@ -148,6 +148,25 @@ TEST("Broken files are refused: a value made twice, a value that nothing makes, 
   expect_refusal(silent, {"'silent'", "no output"});
 }
 
+TEST("Weights that are Constant nodes are trained with the bias added behind them, or frozen by name") {
+  FileBuilder file({4});
+  file.node("Constant", {}, "w", {{"value", float_tensor({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})}});
+  file.node("Constant", {}, "b", {{"value", float_tensor({1, 2}, {2})}});
+  file.node("Constant", {}, "shift", {{"value", float_tensor({1, 2}, {2})}});
+  file.node("MatMul", {"x", "w"}, "h").node("Add", {"h", "b"}, "s").node("Mul", {"s", "shift"}, "out");
+  expect_gradient(file, 2);
+  const auto frozen = build(file.model, Loss::kMeanSquaredError, {"", {"w"}});
+  ASSERT_OK(frozen);
+  TEST_ASSERT_EQUAL_size_t(1, frozen->package.description.parameters.size());
+}
+
+TEST("A name with two values and a node without inputs are refused") {
+  FileBuilder twice = dense();
+  expect_refusal(twice.weight("w", {4, 3}).node("MatMul", {"x", "w"}, "out"), {"'w'", "two values"});
+  FileBuilder empty = dense();
+  expect_refusal(empty.node("Add", {}, "out"), {"'the_out'", "input 0 is missing"});
+}
+
 TEST("Freezing keeps an initializer constant; an unknown name is refused") {
   FileBuilder file = dense();
   file.weight("b", {3}).node("MatMul", {"x", "w"}, "h").node("Add", {"h", "b"}, "out");
