@@ -135,7 +135,10 @@ TEST("Gemm's first operand may be transposed, and parameters may stand on its le
 
 TEST("Building notes a parameter that the file uses under two names") {
   FileBuilder file({4});
-  file.weight("w", {4}).node("Identity", {"w"}, "v").node("Mul", {"x", "w"}, "h").node("Mul", {"h", "v"}, "out");
+  file.weight("w", {4})
+      .node("Identity", {"w"}, "v")
+      .node("Mul", {"x", "w"}, "h")
+      .node("Mul", {"h", "v"}, "out");
   const auto built = build(file.model, Loss::kMeanSquaredError);
   ASSERT_OK(built);
   ASSERT_CONTAINS(built->notes.front(), "'v' is the same tensor as 'w'");

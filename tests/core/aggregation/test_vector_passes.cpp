@@ -1,7 +1,6 @@
-#include "core/aggregation/vector_passes.h"
-
 #include <vector>
 
+#include "core/aggregation/vector_passes.h"
 #include "core/base/random.h"
 #include "tests/support/test.h"
 
