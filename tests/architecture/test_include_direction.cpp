@@ -28,6 +28,7 @@ const std::map<std::string, Names>& allowed_modules() {
       {"core/envelope_openssl", {"core/base", "core/envelope"}},
       {"core/transport", {"core/base"}},
       {"core/transport_mqtt", {"core/base", "core/transport"}},
+      {"fleet", {"core/base", "core/envelope"}},
       {"datasets", {"core/base", "core/learning"}},
       {"models", {"core/base", "core/learning"}},
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
@@ -54,7 +55,7 @@ const std::map<std::string, Names>& library_owners() {
       {"lzma", {"datasets"}},
       {"zlib", {"datasets"}},
       {"CLI/", {"tools"}},
-      {"nlohmann/", {"core/learning", "datasets", "lab", "tools"}},
+      {"nlohmann/", {"core/learning", "datasets", "fleet", "lab", "tools"}},
   };
   return rules;
 }
