@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
+find_package(toml11 REQUIRED)  # 3.7 and 4 are both understood
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(LibLZMA REQUIRED)

@@ -1,0 +1,336 @@
+#include "core/config/config_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "core/base/atomic_file.h"
+#include "core/base/nearest_name.h"
+#include "core/config/config_value.h"
+#include "core/config/toml_document.h"
+
+namespace aflguard {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kMaxConfigBytes = 1u << 20;
+constexpr std::size_t kShownText = 60;
+
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g", number);
+  return text.data();
+}
+
+/// The value as it appears in messages.
+std::string shown(const ConfigValue& value) {
+  struct Show {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::int64_t n) const { return std::to_string(n); }
+    std::string operator()(double n) const { return number_text(n); }
+    std::string operator()(const std::string& text) const {
+      return "\"" + text.substr(0, kShownText) + (text.size() > kShownText ? "...\"" : "\"");
+    }
+    std::string operator()(const ConfigValue::Array&) const { return "a list"; }
+    std::string operator()(const ConfigValue::Table&) const { return "a section"; }
+    std::string operator()(const ConfigValue::Other& other) const { return other.kind; }
+  };
+  return std::visit(Show{}, value.value);
+}
+
+std::string section_text(const std::string& section) {
+  return section.empty() ? "" : "[" + section + "] ";
+}
+
+}  // namespace
+
+struct ConfigFile::State {
+  struct Problem {
+    std::size_t line = 0;
+    std::string text;
+  };
+
+  fs::path path;
+  ConfigValue document;
+  /// Section -> its keys that somebody asked for. Sections of names that are free are not in here.
+  std::map<std::string, std::set<std::string>> known;
+  std::vector<Problem> problems;
+
+  [[nodiscard]] const ConfigValue* find(const std::string& section, const std::string& key) const {
+    const ConfigValue::Table* table = document.as_table();
+    if (!section.empty()) {
+      const auto found = table->find(section);
+      table = found == table->end() ? nullptr : found->second.as_table();
+    }
+    if (table == nullptr) return nullptr;
+    const auto found = table->find(key);
+    return found == table->end() ? nullptr : &found->second;
+  }
+
+  void add(std::size_t line, const std::string& text) {
+    const std::string place = line > 0 ? ":" + std::to_string(line) : "";
+    problems.push_back({line, path.string() + place + ": " + text});
+  }
+
+  [[nodiscard]] std::vector<Problem> unknown_keys() const;
+  [[nodiscard]] Problem unknown(const std::string& section, const std::string& key,
+                                const ConfigValue& value) const;
+};
+
+ConfigFile::State::Problem ConfigFile::State::unknown(const std::string& section, const std::string& key,
+                                                      const ConfigValue& value) const {
+  const bool is_section = section.empty() && value.as_table() != nullptr;
+  std::vector<std::string_view> names;
+  if (const auto found = known.find(section); found != known.end()) {
+    names.assign(found->second.begin(), found->second.end());
+  }
+  std::string text = is_section ? "unknown section [" + key + "]" : "unknown key '" + key + "'";
+  if (!section.empty()) text += " in [" + section + "]";
+  if (const std::string_view near = nearest_name(key, names); !near.empty()) {
+    text += is_section ? "; did you mean [" + std::string(near) + "]?"
+                       : "; did you mean '" + std::string(near) + "'?";
+  } else if (!names.empty()) {
+    text += " (known:";
+    for (const std::string_view name : names) text += " " + std::string(name);
+    text += ")";
+  }
+  const std::string place = value.line > 0 ? ":" + std::to_string(value.line) : "";
+  return {value.line, path.string() + place + ": " + text};
+}
+
+std::vector<ConfigFile::State::Problem> ConfigFile::State::unknown_keys() const {
+  std::vector<Problem> found;
+  const auto look = [&](const std::string& section, const ConfigValue::Table& table) {
+    const auto keys = known.find(section);
+    for (const auto& [key, value] : table) {
+      if (keys == known.end() || !keys->second.contains(key)) found.push_back(unknown(section, key, value));
+    }
+  };
+  look("", *document.as_table());
+  for (const auto& [section, keys] : known) {
+    if (section.empty()) continue;
+    const ConfigValue* value = find("", section);
+    if (value != nullptr && value->as_table() != nullptr) look(section, *value->as_table());
+  }
+  return found;
+}
+
+Result<ConfigFile> ConfigFile::read(const fs::path& path) {
+  TRY(const std::string text, read_text_file(path, kMaxConfigBytes));
+  return parse(text, path);
+}
+
+Result<ConfigFile> ConfigFile::parse(std::string_view text, const fs::path& path) {
+  TRY(ConfigValue document, parse_toml(text, path.string()));
+  auto state = std::make_shared<State>();
+  state->path = path;
+  state->document = std::move(document);
+  return ConfigFile(std::move(state));
+}
+
+ConfigTable ConfigFile::root() {
+  return {state_, ""};
+}
+
+ConfigTable ConfigFile::table(const std::string& name) {
+  const bool is_new = state_->known[""].insert(name).second;
+  state_->known[name];
+  const ConfigValue* value = state_->find("", name);
+  if (is_new && value != nullptr && value->as_table() == nullptr) {
+    state_->add(value->line, name + " is " + shown(*value) + ", must be a section [" + name + "]");
+  }
+  return {state_, name};
+}
+
+std::optional<ConfigTable> ConfigFile::optional_table(const std::string& name) {
+  ConfigTable section = table(name);
+  if (state_->find("", name) == nullptr) return std::nullopt;
+  return section;
+}
+
+std::vector<std::string> ConfigFile::problems() const {
+  std::vector<State::Problem> all = state_->problems;
+  for (auto& problem : state_->unknown_keys()) all.push_back(std::move(problem));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const State::Problem& a, const State::Problem& b) { return a.line < b.line; });
+  std::vector<std::string> texts;
+  for (auto& problem : all) texts.push_back(std::move(problem.text));
+  return texts;
+}
+
+Status ConfigFile::finish() const {
+  const auto found = problems();
+  if (found.empty()) return {};
+  if (found.size() == 1) return invalid_input(found.front());
+  return invalid_input(found.front() + " (and " + std::to_string(found.size() - 1) + " more)");
+}
+
+const fs::path& ConfigFile::path() const {
+  return state_->path;
+}
+
+template <typename T>
+std::optional<T> ConfigTable::find(const std::string& key, std::string_view kind) {
+  file_->known[name_].insert(key);
+  const ConfigValue* value = file_->find(name_, key);
+  if (value == nullptr) return std::nullopt;
+  if (const T* typed = std::get_if<T>(&value->value)) return *typed;
+  problem(key, "is " + shown(*value) + ", must be " + std::string(kind));
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<T> ConfigTable::require(std::optional<T> found, const std::string& key) {
+  if (file_->find(name_, key) == nullptr) {
+    file_->known[name_].insert(key);
+    file_->add(0, section_text(name_) + key + " is missing");
+  }
+  return found;
+}
+
+std::optional<std::string> ConfigTable::find_text(const std::string& key) {
+  auto text = find<std::string>(key, "a text in quotes");
+  if (text && text->empty()) {
+    problem(key, "is empty");
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::string ConfigTable::text(const std::string& key) {
+  return require(find_text(key), key).value_or("");
+}
+std::string ConfigTable::text_or(const std::string& key, std::string otherwise) {
+  return find_text(key).value_or(std::move(otherwise));
+}
+
+std::optional<std::string> ConfigTable::find_choice(const std::string& key,
+                                                    std::initializer_list<std::string_view> words) {
+  auto text = find_text(key);
+  if (!text || std::find(words.begin(), words.end(), *text) != words.end()) return text;
+  std::string message = "is \"" + *text + "\", must be one of:";
+  for (const std::string_view word : words) message += " \"" + std::string(word) + "\"";
+  problem(key, message);
+  return std::nullopt;
+}
+
+std::string ConfigTable::choice(const std::string& key, std::initializer_list<std::string_view> words) {
+  return require(find_choice(key, words), key).value_or(std::string(*words.begin()));
+}
+std::string ConfigTable::choice_or(const std::string& key, std::string_view otherwise,
+                                   std::initializer_list<std::string_view> words) {
+  return find_choice(key, words).value_or(std::string(otherwise));
+}
+
+std::optional<double> ConfigTable::find_number(const std::string& key, double low, double high) {
+  file_->known[name_].insert(key);
+  const ConfigValue* value = file_->find(name_, key);
+  if (value == nullptr) return std::nullopt;
+  const auto* whole = std::get_if<std::int64_t>(&value->value);
+  const auto found = whole != nullptr ? static_cast<double>(*whole) : find<double>(key, "a number");
+  if (!found) return std::nullopt;
+  if (*found >= low && *found <= high) return found;  // so that NaN is outside
+  problem(key, "is " + shown(*value) + ", must be " + number_text(low) + " to " + number_text(high));
+  return std::nullopt;
+}
+
+double ConfigTable::number(const std::string& key, double low, double high) {
+  return require(find_number(key, low, high), key).value_or(low);
+}
+double ConfigTable::number_or(const std::string& key, double otherwise, double low, double high) {
+  return find_number(key, low, high).value_or(otherwise);
+}
+
+std::optional<std::int64_t> ConfigTable::find_integer(const std::string& key, std::int64_t low,
+                                                      std::int64_t high) {
+  const auto found = find<std::int64_t>(key, "a whole number");
+  if (!found || (*found >= low && *found <= high)) return found;
+  problem(key, "is " + std::to_string(*found) + ", must be " + std::to_string(low) + " to " +
+                   std::to_string(high));
+  return std::nullopt;
+}
+
+std::int64_t ConfigTable::integer(const std::string& key, std::int64_t low, std::int64_t high) {
+  return require(find_integer(key, low, high), key).value_or(low);
+}
+std::int64_t ConfigTable::integer_or(const std::string& key, std::int64_t otherwise, std::int64_t low,
+                                     std::int64_t high) {
+  return find_integer(key, low, high).value_or(otherwise);
+}
+std::optional<std::int64_t> ConfigTable::optional_integer(const std::string& key, std::int64_t low,
+                                                          std::int64_t high) {
+  return find_integer(key, low, high);
+}
+
+bool ConfigTable::boolean_or(const std::string& key, bool otherwise) {
+  return find<bool>(key, "true or false").value_or(otherwise);
+}
+
+std::optional<fs::path> ConfigTable::optional_path(const std::string& key) {
+  const auto text = find_text(key);
+  if (!text) return std::nullopt;
+  return (file_->path.parent_path() / *text).lexically_normal();
+}
+fs::path ConfigTable::path(const std::string& key) {
+  return require(optional_path(key), key).value_or(fs::path());
+}
+fs::path ConfigTable::path_or(const std::string& key, const fs::path& otherwise) {
+  if (auto found = optional_path(key)) return *found;
+  return (file_->path.parent_path() / otherwise).lexically_normal();
+}
+
+std::vector<std::string> ConfigTable::texts_or(const std::string& key, std::vector<std::string> otherwise) {
+  const auto items = find<ConfigValue::Array>(key, "a list of texts");
+  if (!items) return otherwise;
+  std::vector<std::string> texts;
+  for (const ConfigValue& item : *items) {
+    if (const auto* text = std::get_if<std::string>(&item.value)) {
+      texts.push_back(*text);
+    } else {
+      problem(key, "holds " + shown(item) + ", must be a list of texts");
+    }
+  }
+  return texts;
+}
+
+OptionValues ConfigTable::numbers(const std::string& key) {
+  OptionValues values;
+  const auto table = find<ConfigValue::Table>(key, "a section of numbers");
+  if (!table) return values;
+  for (const auto& [name, value] : *table) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value.value)) {
+      values[name] = static_cast<double>(*whole);
+    } else if (const auto* number = std::get_if<double>(&value.value)) {
+      values[name] = *number;
+    } else {
+      file_->add(value.line,
+                 "[" + name_ + "." + key + "] " + name + " is " + shown(value) + ", must be a number");
+    }
+  }
+  return values;
+}
+
+bool ConfigTable::has(const std::string& key) const {
+  return file_->find(name_, key) != nullptr;
+}
+
+void ConfigTable::refuse(const std::string& key, const std::string& why) {
+  file_->known[name_].insert(key);
+  if (has(key)) problem(key, why);
+}
+
+void ConfigTable::problem(const std::string& key, const std::string& message) {
+  const ConfigValue* value = file_->find(name_, key);
+  file_->add(value == nullptr ? 0 : value->line, section_text(name_) + key + " " + message);
+}
+
+LogLevel read_log_level(ConfigTable log) {
+  const std::string level = log.choice_or("level", "info", {"debug", "info", "warning", "error"});
+  if (level == "debug") return LogLevel::kDebug;
+  if (level == "warning") return LogLevel::kWarning;
+  return level == "error" ? LogLevel::kError : LogLevel::kInfo;
+}
+
+}  // namespace aflguard
