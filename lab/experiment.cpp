@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/aggregation/aggregator.h"
+#include "core/learning/evaluation.h"
 #include "lab/streams.h"
 
 namespace aflguard::lab {

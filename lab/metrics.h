@@ -23,16 +23,9 @@ struct Metrics {
   friend bool operator==(const Metrics&, const Metrics&) = default;
 };
 
-/// The highest score wins; NaN never does. A diverged model that gives nothing but NaN predicts class 0.
-[[nodiscard]] Result<double> test_error(Trainer& trainer, std::span<const float> theta, const Dataset& test);
-
 /// Fraction of the test samples of other classes that, with the trigger put in, are taken for `target`.
 [[nodiscard]] Result<double> attack_success(Trainer& trainer, std::span<const float> theta,
                                             const Dataset& test, std::int64_t target);
-
-/// Always finite: a prediction that a diverged model takes out of float's range counts as the largest float.
-[[nodiscard]] Result<double> mean_squared_error(Trainer& trainer, std::span<const float> theta,
-                                                const Dataset& test);
 
 [[nodiscard]] double model_estimation_error(std::span<const float> theta, std::span<const float> true_model);
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/learning/evaluation.h"
 #include "lab/metrics.h"
 #include "lab/trigger.h"
 #include "tests/lab/linear_trainer.h"

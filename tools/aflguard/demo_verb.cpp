@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/progress.h"
+#include "core/learning/evaluation.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "datasets/folders.h"
 #include "datasets/install.h"

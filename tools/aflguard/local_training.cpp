@@ -9,7 +9,6 @@
 namespace aflguard::tools {
 namespace {
 
-constexpr std::size_t kEvaluationBatch = 250;
 constexpr double kLossWindow = 100;
 
 }  // namespace
@@ -38,28 +37,6 @@ Result<LocalTrainingState> train_locally(Trainer& trainer, const Dataset& data, 
     if (!watch(state)) break;
   }
   return state;
-}
-
-Result<double> test_error(Trainer& trainer, std::span<const float> theta, const Dataset& data,
-                          std::size_t limit) {
-  const std::size_t count = std::min(limit, data.size());
-  const std::size_t classes = trainer.model().output_size();
-  BatchBuffer buffer;
-  std::vector<float> scores;
-  std::size_t wrong = 0;
-  for (std::size_t first = 0; first < count; first += kEvaluationBatch) {
-    std::vector<std::size_t> indices(std::min(kEvaluationBatch, count - first));
-    std::iota(indices.begin(), indices.end(), first);
-    const Batch batch = buffer.gather(data, indices);
-    scores.resize(batch.size * classes);
-    TRY_STATUS(trainer.predict(theta, batch.features, batch.size, scores));
-    for (std::size_t i = 0; i < batch.size; ++i) {
-      const auto row = scores.begin() + static_cast<std::ptrdiff_t>(i * classes);
-      const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(classes)) - row;
-      wrong += best == batch.labels[i] ? 0 : 1;
-    }
-  }
-  return static_cast<double>(wrong) / static_cast<double>(count);
 }
 
 }  // namespace aflguard::tools

@@ -29,8 +29,4 @@ struct LocalTrainingState {
     Trainer& trainer, const Dataset& data, std::span<float> theta, const LocalTrainingOptions& options,
     const std::function<bool(const LocalTrainingState&)>& watch);
 
-/// Share of the first `limit` samples whose highest class score is not their label.
-[[nodiscard]] Result<double> test_error(Trainer& trainer, std::span<const float> theta, const Dataset& data,
-                                        std::size_t limit = SIZE_MAX);
-
 }  // namespace aflguard::tools
