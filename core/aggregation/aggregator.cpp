@@ -22,7 +22,6 @@ Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateF
       needs_(filter_->needs()),
       source_(source),
       model_(initial, options.history) {
-  check(source_ != nullptr || !needs_.reference, "this filter needs a reference source");
   check(options_.learning_rate > 0, "the learning rate must be positive");
   options_.reference_interval = std::max<std::uint64_t>(1, options_.reference_interval);
 }
@@ -30,18 +29,42 @@ Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateF
 Result<const ReferenceUpdate*> Aggregator::reference() {
   if (source_ == nullptr)
     return invalid_input("this aggregator has no trusted data to compute a reference from");
-  const std::uint64_t due = iteration_ / options_.reference_interval * options_.reference_interval;
-  if (!has_reference_ || reference_iteration_ < due) {
+  if (reference_due()) {
     TRY_STATUS(source_->compute(model_.parameters(), model_.version(), reference_));
-    reference_iteration_ = due;
+    reference_iteration_ = latest_due();
     has_reference_ = true;
   }
   return &reference_;
 }
 
+std::uint64_t Aggregator::latest_due() const {
+  return iteration_ / options_.reference_interval * options_.reference_interval;
+}
+
+bool Aggregator::reference_due() const {
+  return !has_reference_ || reference_iteration_ < latest_due();
+}
+
+Status Aggregator::install_reference(ReferenceUpdate reference, std::uint64_t due_since) {
+  if (reference.vector.size() != model_.dimension() || reference.version > model_.version() ||
+      due_since > iteration_) {
+    return invalid_input("reference of " + std::to_string(reference.vector.size()) + " numbers, version " +
+                         std::to_string(reference.version) + ": the model has " +
+                         std::to_string(model_.dimension()) + ", version " +
+                         std::to_string(model_.version()));
+  }
+  reference_ = std::move(reference);
+  reference_iteration_ = due_since;
+  has_reference_ = true;
+  return {};
+}
+
 Result<Verdict> Aggregator::submit(const ClientUpdate& update) {
-  if (needs_.reference) {
+  if (needs_.reference && source_ != nullptr) {
     if (auto ready = reference(); !ready) return ready.error();
+  }
+  if (needs_.reference && !has_reference_) {
+    return unavailable("no reference update was computed yet, so nothing can be judged");
   }
   ++iteration_;
   if (update.base_version > model_.version()) return refuse(Reason::kUnknownVersion, 0);
@@ -146,6 +169,25 @@ Status Aggregator::restore(std::span<const std::byte> bytes) {
   has_reference_ = has_reference == 1;
   iteration_ = iteration;
   return {};
+}
+
+Result<SavedModel> Aggregator::read_model(std::span<const std::byte> bytes, std::size_t dimension) {
+  TRY(auto state, StateReader::open(bytes, kTag, kVersion));
+  TRY_STATUS(state.expect(dimension, "dimension"));
+  SavedModel saved;
+  TRY(saved.iteration, state.number<std::uint64_t>());
+  TRY(saved.version, state.number<std::uint64_t>());
+  TRY([[maybe_unused]] const std::size_t kept, state.count(dimension * sizeof(float)));
+  saved.parameters.resize(dimension);
+  TRY_STATUS(state.floats(saved.parameters));
+  return saved;
+}
+
+void Aggregator::start_from(const SavedModel& saved) {
+  check(saved.parameters.size() == model_.dimension(), "a model of another size");
+  model_.reset(saved.parameters, saved.version);
+  iteration_ = saved.iteration;
+  has_reference_ = false;
 }
 
 }  // namespace aflguard

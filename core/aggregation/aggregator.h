@@ -26,22 +26,41 @@ struct AggregatorOptions {
   std::size_t history = 0;
 };
 
+/// The model inside saved bytes, whatever filter was in force.
+struct SavedModel {
+  std::uint64_t iteration = 0;
+  std::uint64_t version = 0;
+  std::vector<float> parameters;
+};
+
 /// The heart of a gateway and of the lab: judges updates in the order they come and moves the global model.
 /// No thread, no clock, no I/O: the same submissions give the same verdicts and the same model, bit for bit.
 class Aggregator final {
  public:
-  /// Version 0 of the model is `initial`. `source` may be null when the filter needs no reference; it is
-  /// borrowed and must outlive the aggregator.
+  /// Version 0 of the model is `initial`. `source` is borrowed and must outlive the aggregator. It may be
+  /// null: then references come from outside, through install_reference(), if the filter needs them at all.
   Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateFilter> filter, ReferenceSource* source,
              std::span<const float> initial);
 
   /// Judges one update, applies it if the filter says so, and counts it. Fails only when the reference
-  /// cannot be computed; then nothing has happened.
+  /// cannot be computed or was never installed; then nothing has happened.
   [[nodiscard]] Result<Verdict> submit(const ClientUpdate& update);
 
   /// The reference that the next update will be compared with, computed now if it is due.
   /// kInvalidInput without a source.
   [[nodiscard]] Result<const ReferenceUpdate*> reference();
+
+  /// For references from outside, which may be computed while updates are judged by the one before: true when
+  /// another one should be computed from model().parameters() now.
+  [[nodiscard]] bool reference_due() const;
+  /// Later updates are compared with `reference`, which became due at iteration `due_since` (iteration() when
+  /// its computation began). kInvalidInput when it is of another size or of a version that does not exist
+  /// yet.
+  [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
+  /// The reference that updates are compared with now; null when there is none yet.
+  [[nodiscard]] const ReferenceUpdate* installed_reference() const {
+    return has_reference_ ? &reference_ : nullptr;
+  }
 
   [[nodiscard]] const GlobalModel& model() const { return model_; }
   [[nodiscard]] const UpdateFilter& filter() const { return *filter_; }
@@ -53,7 +72,15 @@ class Aggregator final {
   /// kCorrupt, and nothing changes, when the bytes are damaged or belong to another model or filter.
   [[nodiscard]] Status restore(std::span<const std::byte> bytes);
 
+  /// What save() gave, without its filter: for an export, or to go on under another rule. kCorrupt when the
+  /// bytes are damaged or the model has not `dimension` parameters.
+  [[nodiscard]] static Result<SavedModel> read_model(std::span<const std::byte> bytes, std::size_t dimension);
+  /// Goes on from that model with a filter that knows nothing yet. Its size is the model's.
+  void start_from(const SavedModel& saved);
+
  private:
+  /// The latest multiple of the reference interval.
+  [[nodiscard]] std::uint64_t latest_due() const;
   [[nodiscard]] Verdict refuse(Reason reason, std::uint64_t delay);
   [[nodiscard]] Verdict judge(const ClientUpdate& update, std::uint64_t delay);
   /// Moves the model as decided; turns the verdict into kOverflow when it cannot be moved.

@@ -1,5 +1,6 @@
 #include "core/aggregation/filter_state.h"
 
+#include <bit>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -18,7 +19,12 @@ StateWriter::StateWriter(std::string_view tag, std::uint16_t version) {
 }
 
 void StateWriter::floats(std::span<const float> values) {
-  for (const float value : values) number(value);
+  if constexpr (std::endian::native == std::endian::little) {
+    const auto raw = std::as_bytes(values);
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+  } else {
+    for (const float value : values) number(value);
+  }
 }
 
 void StateWriter::bytes(std::span<const std::byte> values) {
