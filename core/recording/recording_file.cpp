@@ -1,0 +1,182 @@
+#include "core/recording/recording_file.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace aflguard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "AFLREC1\n";
+constexpr std::string_view kExtension = ".aflrec";
+constexpr std::size_t kFrameBytes = 16;  // length and checksum of the entry that follows
+constexpr std::uint64_t kMaxEntry = std::uint64_t{1} << 33;
+
+/// Quick enough to be paid for every update; finds damage, not malice.
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0x9E3779B97F4A7C15ULL ^ bytes.size();
+  const auto mix = [&sum](std::uint64_t word) {
+    sum = (sum ^ word) * 0xD6E8FEB86659FD93ULL, sum ^= sum >> 32;
+  };
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    mix(word);
+  }
+  for (; at < bytes.size(); ++at) mix(std::to_integer<std::uint64_t>(bytes[at]));
+  return sum;
+}
+
+Error system_error(const fs::path& path, std::string_view doing) {
+  return io_error(path.string() + ": cannot " + std::string(doing) + ": " + std::strerror(errno));
+}
+
+bool write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// False at the end of the file and on errors (errno is 0 at the end).
+bool read_all(int file, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    errno = 0;
+    const ssize_t got = ::read(file, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+fs::path segment_name(unsigned number) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "segment-%06u%s", number, kExtension.data());
+  return name;
+}
+
+std::vector<fs::path> segments_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == kExtension) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path& folder,
+                                                                 const RecordingHeader& header) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return io_error(folder.string() + ": cannot be made: " + failed.message());
+  unsigned number = 1;
+  if (const auto before = segments_in(folder); !before.empty()) {
+    unsigned last = 0;
+    if (std::sscanf(before.back().stem().c_str(), "segment-%u", &last) == 1) number = last + 1;
+  }
+  const fs::path path = folder / segment_name(number);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (file < 0) return system_error(path, "create it");
+  std::unique_ptr<RecordingWriter> writer(new RecordingWriter(file, path));
+  if (!write_all(file, std::as_bytes(std::span(kMagic)))) return system_error(path, "write");
+  writer->bytes_ = kMagic.size();
+  TRY_STATUS(writer->append(encode_entry(header)));
+  return writer;
+}
+
+RecordingWriter::~RecordingWriter() {
+  ::close(file_);
+}
+
+Status RecordingWriter::append(std::span<const std::byte> entry) {
+  std::array<std::uint64_t, 2> frame = {entry.size(), checksum(entry)};
+  static_assert(sizeof(frame) == kFrameBytes && std::endian::native == std::endian::little);
+  if (write_all(file_, std::as_bytes(std::span(frame))) && write_all(file_, entry)) {
+    bytes_ += kFrameBytes + entry.size();
+    return {};
+  }
+  const Error failed = system_error(path_, "write");
+  if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) return failed;
+  return failed;
+}
+
+Result<RecordingReader> RecordingReader::open(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return system_error(path, "read it");
+  struct stat info {};
+  const std::uint64_t size = ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+  RecordingReader reader(file, path, size);
+  std::array<std::byte, kMagic.size()> magic{};
+  if (!read_all(file, magic) || std::memcmp(magic.data(), kMagic.data(), magic.size()) != 0) {
+    return corrupt(path.string() + ": is no recording of this version");
+  }
+  reader.position_ = magic.size();
+  return reader;
+}
+
+RecordingReader::RecordingReader(RecordingReader&& other) noexcept
+    : file_(std::exchange(other.file_, -1)),
+      path_(std::move(other.path_)),
+      size_(other.size_),
+      position_(other.position_),
+      cut_short_(other.cut_short_) {}
+
+RecordingReader::~RecordingReader() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Result<std::optional<RecordingEntry>> RecordingReader::next() {
+  if (position_ == size_) return std::optional<RecordingEntry>();
+  std::array<std::uint64_t, 2> frame{};
+  const auto damaged = [this](std::string_view what) {
+    return corrupt(path_.string() + ": entry at byte " + std::to_string(position_) + " " + std::string(what));
+  };
+  if (size_ - position_ < kFrameBytes) {
+    cut_short_ = true;
+    return std::optional<RecordingEntry>();
+  }
+  if (!read_all(file_, std::as_writable_bytes(std::span(frame)))) return system_error(path_, "read");
+  if (frame[0] > kMaxEntry) return damaged("is damaged: impossible length");
+  if (frame[0] > size_ - position_ - kFrameBytes) {
+    cut_short_ = true;
+    return std::optional<RecordingEntry>();
+  }
+  Bytes body(frame[0]);
+  if (!read_all(file_, body)) return system_error(path_, "read");
+  if (checksum(body) != frame[1]) return damaged("is damaged: its checksum does not match");
+  auto entry = decode_entry(body);
+  if (!entry) return damaged("is damaged: " + entry.error().message);
+  position_ += kFrameBytes + body.size();
+  return std::optional<RecordingEntry>(std::move(*entry));
+}
+
+Result<std::vector<fs::path>> recording_segments(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return std::vector<fs::path>{path};
+  auto found = segments_in(path);
+  if (found.empty()) {
+    return not_found(path.string() +
+                     ": no recording there; a gateway makes one when its configuration has a "
+                     "section [recording]");
+  }
+  return found;
+}
+
+}  // namespace aflguard

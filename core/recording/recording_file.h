@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/recording/recording.h"
+
+namespace aflguard {
+
+/// Appends entries to one recording file, a segment. A segment begins with the whole state, so each can be
+/// replayed by itself; a gateway starts a new one each time it starts. Not synced: after a power loss its end
+/// may be missing, which the reader notices.
+class RecordingWriter final {
+ public:
+  /// A new segment in `folder` (made if missing), numbered after the last one there.
+  [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& folder,
+                                                                       const RecordingHeader& header);
+  ~RecordingWriter();
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+  /// After a failure the file ends with the last whole entry, and nothing more should be appended.
+  [[nodiscard]] Status append(std::span<const std::byte> entry);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  RecordingWriter(int file, std::filesystem::path path) : file_(file), path_(std::move(path)) {}
+  int file_;
+  std::filesystem::path path_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Reads a segment entry by entry.
+class RecordingReader final {
+ public:
+  [[nodiscard]] static Result<RecordingReader> open(const std::filesystem::path& path);
+  RecordingReader(RecordingReader&& other) noexcept;
+  RecordingReader& operator=(RecordingReader&&) = delete;
+  ~RecordingReader();
+
+  /// The next entry; none at the end, also when the last one is cut short (see cut_short()). kCorrupt, with
+  /// its place, when an entry is damaged.
+  [[nodiscard]] Result<std::optional<RecordingEntry>> next();
+  /// True when the file ended in the middle of an entry, as after a power loss.
+  [[nodiscard]] bool cut_short() const { return cut_short_; }
+
+ private:
+  RecordingReader(int file, std::filesystem::path path, std::uint64_t size)
+      : file_(file), path_(std::move(path)), size_(size) {}
+  int file_;
+  std::filesystem::path path_;
+  std::uint64_t size_;
+  std::uint64_t position_ = 0;
+  bool cut_short_ = false;
+};
+
+/// The segments of a recording in order: `path` itself if it is a file, else those in the folder.
+/// kNotFound when there are none.
+[[nodiscard]] Result<std::vector<std::filesystem::path>> recording_segments(
+    const std::filesystem::path& path);
+
+}  // namespace aflguard

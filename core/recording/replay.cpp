@@ -1,0 +1,72 @@
+#include "core/recording/replay.h"
+
+#include <sstream>
+
+namespace aflguard {
+namespace {
+
+std::string describe(const Verdict& verdict, std::uint64_t version) {
+  std::ostringstream text;
+  text.precision(17);
+  text << to_string(verdict.reason) << ", distance " << verdict.distance << ", bound " << verdict.bound
+       << ", delay " << verdict.delay << ", version " << version;
+  return text.str();
+}
+
+}  // namespace
+
+Status Replay::run(RecordingReader segment) {
+  TRY(auto aggregator, begin(segment));
+  ++result_.segments;
+  if (last_iteration_ && aggregator->iteration() > *last_iteration_) {
+    result_.not_recorded += aggregator->iteration() - *last_iteration_;
+  }
+  while (true) {
+    TRY(auto entry, segment.next());
+    if (!entry) break;
+    if (auto* reference = std::get_if<RecordedReference>(&*entry)) {
+      ++result_.references;
+      TRY_STATUS(aggregator->install_reference(std::move(reference->reference), reference->due_since));
+    } else if (const auto* update = std::get_if<RecordedUpdate>(&*entry)) {
+      TRY_STATUS(judge(*aggregator, *update));
+      if (watch_) watch_(result_);
+    } else {
+      return corrupt("recording: a second header inside a segment");
+    }
+  }
+  result_.cut_short = result_.cut_short || segment.cut_short();
+  result_.version = aggregator->model().version();
+  last_iteration_ = aggregator->iteration();
+  return {};
+}
+
+Result<std::unique_ptr<Aggregator>> Replay::begin(RecordingReader& segment) {
+  TRY(auto first, segment.next());
+  const auto* header = first ? std::get_if<RecordingHeader>(&*first) : nullptr;
+  if (header == nullptr) return corrupt("recording: it does not begin with its settings");
+  TRY(const FilterKind* kind, find_filter(kinds_, header->guard));
+  TRY(auto filter, make_filter(*kind, header->filter));
+  const std::vector<float> zero(header->filter.dimension);
+  auto aggregator = std::make_unique<Aggregator>(header->aggregator, std::move(filter), nullptr, zero);
+  TRY_STATUS(aggregator->restore(header->state));
+  return aggregator;
+}
+
+Status Replay::judge(Aggregator& aggregator, const RecordedUpdate& update) {
+  TRY(const Verdict verdict, aggregator.submit({update.client, update.base_version, update.vector}));
+  ++result_.updates;
+  if (verdict.accepted) ++result_.accepted;
+  const std::uint64_t version = aggregator.model().version();
+  if (verdict == update.verdict && version == update.version && aggregator.iteration() == update.iteration) {
+    return {};
+  }
+  if (++result_.disagreed == 1) {
+    result_.first_disagreement = "update " + std::to_string(update.sequence) + " of device '" +
+                                 update.device + "' (number " + std::to_string(update.iteration) +
+                                 "): the gateway said " + describe(update.verdict, update.version) +
+                                 "; the replay says " + describe(verdict, version);
+  }
+  return {};
+}
+
+}  // namespace aflguard

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/recording/recording.h"
+#include "core/recording/recording_file.h"
+
+namespace aflguard {
+
+/// What a replay found. Everything agrees when `disagreed` is 0.
+struct ReplayResult {
+  std::uint64_t segments = 0;
+  std::uint64_t updates = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t references = 0;
+  std::uint64_t disagreed = 0;
+  std::string first_disagreement;  ///< one line; empty without any
+  std::uint64_t not_recorded = 0;  ///< updates judged between two segments that neither holds
+  bool cut_short = false;          ///< some segment ends in the middle of an entry
+  std::uint64_t version = 0;       ///< of the model at the end
+};
+
+/// Runs one recording through the guard it was made with and compares verdict by verdict, bit by bit.
+class Replay final {
+ public:
+  /// `kinds`: the guards that this program knows. `watch` (may be empty) is called after every update.
+  explicit Replay(std::span<const FilterKind> kinds, std::function<void(const ReplayResult&)> watch = {})
+      : kinds_(kinds), watch_(std::move(watch)) {}
+
+  /// One segment after the other. kCorrupt when a file is damaged, kInvalidInput for an unknown guard.
+  [[nodiscard]] Status run(RecordingReader segment);
+  [[nodiscard]] const ReplayResult& result() const { return result_; }
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<Aggregator>> begin(RecordingReader& segment);
+  [[nodiscard]] Status judge(Aggregator& aggregator, const RecordedUpdate& update);
+
+  std::span<const FilterKind> kinds_;
+  std::function<void(const ReplayResult&)> watch_;
+  std::optional<std::uint64_t> last_iteration_;
+  ReplayResult result_;
+};
+
+}  // namespace aflguard
