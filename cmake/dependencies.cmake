@@ -9,6 +9,7 @@ find_package(PNG REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(PahoMqttCpp 1.2 REQUIRED)
+find_package(SQLite3 3.35 REQUIRED)
 
 # libcbor and Mbed TLS come without files that CMake could read.
 find_library(LIBCBOR_LIBRARY cbor REQUIRED)

@@ -29,13 +29,18 @@ const std::map<std::string, Names>& allowed_modules() {
       {"core/envelope_openssl", {"core/base", "core/envelope"}},
       {"core/transport", {"core/base"}},
       {"core/transport_mqtt", {"core/base", "core/transport"}},
+      {"core/recording", {"core/base", "core/aggregation"}},
       {"fleet", {"core/base", "core/envelope"}},
+      {"gateway_server",
+       {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/aggregation",
+        "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
+        "fleet"}},
       {"datasets", {"core/base", "core/learning"}},
       {"models", {"core/base", "core/learning"}},
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",
-       {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels", "datasets",
-        "models", "lab"}},
+       {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
+        "core/recording", "datasets", "models", "lab", "gateway_server"}},
   };
   return rules;
 }
@@ -55,6 +60,7 @@ const std::map<std::string, Names>& library_owners() {
       {"toml", {"core/config"}},
       {"png", {"datasets"}},
       {"lzma", {"datasets"}},
+      {"sqlite3", {"gateway_server"}},
       {"zlib", {"datasets"}},
       {"CLI/", {"tools"}},
       {"nlohmann/", {"core/learning", "datasets", "fleet", "lab", "tools"}},
