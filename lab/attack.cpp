@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/nearest_name.h"
+#include "core/learning/summed_gradient.h"
 
 namespace aflguard::lab {
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/aggregation/vector_kernels.h"
+#include "core/learning/summed_gradient.h"
 
 namespace aflguard {
 
@@ -23,14 +24,6 @@ Status TrustedSetReference::compute(std::span<const float> parameters, std::uint
   reference.version = version;
   reference.norm = std::sqrt(squared_norm(reference.vector));
   return {};
-}
-
-Result<float> summed_gradient(Trainer& trainer, std::span<const float> parameters, const Batch& batch,
-                              double sample_weight, std::span<float> sum) {
-  TRY(const float loss, trainer.gradient(parameters, batch, sum));
-  const auto factor = static_cast<float>(sample_weight * static_cast<double>(batch.size));
-  for (float& coordinate : sum) coordinate *= factor;
-  return loss;
 }
 
 }  // namespace aflguard

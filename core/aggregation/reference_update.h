@@ -34,8 +34,7 @@ class ReferenceSource {
 /// The reference of a trusted data set, through a Trainer.
 class TrustedSetReference final : public ReferenceSource {
  public:
-  /// Borrows both. `sample_weight` multiplies each sample's gradient: 1, or 1/2 where a squared loss is meant
-  /// with the factor 1/2 that Trainer's mean squared error does not have.
+  /// Borrows both. `sample_weight` as in summed_gradient().
   TrustedSetReference(Trainer& trainer, const Dataset& trusted, double sample_weight = 1);
 
   [[nodiscard]] Status compute(std::span<const float> parameters, std::uint64_t version,
@@ -47,10 +46,5 @@ class TrustedSetReference final : public ReferenceSource {
   Batch batch_;
   double sample_weight_;
 };
-
-/// The SUM over the batch that clients send and references hold, out of the trainer's mean gradient.
-/// `sample_weight` as above. Returns the mean loss.
-[[nodiscard]] Result<float> summed_gradient(Trainer& trainer, std::span<const float> parameters,
-                                            const Batch& batch, double sample_weight, std::span<float> sum);
 
 }  // namespace aflguard

@@ -316,6 +316,11 @@ bool ConfigTable::has(const std::string& key) const {
   return file_->find(name_, key) != nullptr;
 }
 
+bool ConfigTable::holds_integer(const std::string& key) const {
+  const ConfigValue* value = file_->find(name_, key);
+  return value != nullptr && std::holds_alternative<std::int64_t>(value->value);
+}
+
 void ConfigTable::refuse(const std::string& key, const std::string& why) {
   file_->known[name_].insert(key);
   if (has(key)) problem(key, why);

@@ -86,6 +86,8 @@ class ConfigTable final {
   [[nodiscard]] OptionValues numbers(const std::string& key);
 
   [[nodiscard]] bool has(const std::string& key) const;
+  /// True when the key is there and a whole number, for options that may also be a text.
+  [[nodiscard]] bool holds_integer(const std::string& key) const;
   /// Makes `key` known, and a problem when it is there: it does not go together with something else.
   void refuse(const std::string& key, const std::string& why);
   /// A problem that the caller found with the value of `key`: "FILE:LINE: [section] key MESSAGE".

@@ -50,6 +50,13 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, char delimi
   return CsvReader(path, std::move(file), delimiter, limits);
 }
 
+Result<CsvReader> CsvReader::follow(const std::filesystem::path& path, char delimiter,
+                                    const CsvLimits& limits) {
+  TRY(auto reader, open(path, delimiter, limits));
+  reader.follows_ = true;
+  return reader;
+}
+
 Error CsvReader::error_here(std::string_view message) const {
   return corrupt(path_.string() + ": line " + std::to_string(line_number_) + ": " + std::string(message));
 }
@@ -71,6 +78,7 @@ Status CsvReader::refill() {
 }
 
 Result<bool> CsvReader::next_line() {
+  if (follows_) file_.clear();  // there may be more now
   std::size_t searched = position_;
   std::size_t end = buffer_.find('\n', searched);
   while (end == std::string::npos && file_.good()) {
@@ -80,15 +88,18 @@ Result<bool> CsvReader::next_line() {
     end = buffer_.find('\n', searched);
   }
   if (end == std::string::npos) {
-    if (position_ == buffer_.size()) return false;
+    const bool too_long = buffer_.size() - position_ > limits_.line_bytes;
+    if (position_ == buffer_.size() || (follows_ && !too_long)) return false;
     end = buffer_.size();
   }
   ++line_number_;
-  if (end - position_ > limits_.line_bytes) {
+  const std::size_t start = position_;
+  position_ = std::min(end + 1, buffer_.size());
+  consumed_ += position_ - start;
+  if (end - start > limits_.line_bytes) {
     return error_here("longer than " + std::to_string(limits_.line_bytes) + " bytes; is this a text table?");
   }
-  line_.assign(buffer_, position_, end - position_);
-  position_ = std::min(end + 1, buffer_.size());
+  line_.assign(buffer_, start, end - start);
   if (line_number_ == 1 && line_.starts_with(kByteOrderMark)) line_.erase(0, kByteOrderMark.size());
   if (line_.ends_with('\r')) line_.pop_back();
   return true;

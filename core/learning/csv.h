@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/learning/dataset.h"
+#include "core/learning/sample_range.h"
 
 namespace aflguard {
 
@@ -28,6 +29,10 @@ class CsvReader final {
   /// `delimiter` ' ' means any run of blanks and tabs, as in tables written for people.
   [[nodiscard]] static Result<CsvReader> open(const std::filesystem::path& path, char delimiter = ',',
                                               const CsvLimits& limits = {});
+  /// The same for a file that grows: next() gives whole lines only, and after it gave false it can be called
+  /// again when more has come.
+  [[nodiscard]] static Result<CsvReader> follow(const std::filesystem::path& path, char delimiter = ',',
+                                                const CsvLimits& limits = {});
 
   /// The next row's fields, which live until the next call; false at the end of the file.
   [[nodiscard]] Result<bool> next(std::vector<std::string_view>& fields);
@@ -36,6 +41,8 @@ class CsvReader final {
   [[nodiscard]] Error error_here(std::string_view message) const;
   /// "FILE: line N, column M: " in front; `column` counts from 0, the message counts from 1.
   [[nodiscard]] Error error_at(std::size_t column, std::string_view message) const;
+  /// Bytes of the file that next() is through with.
+  [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
 
  private:
   CsvReader(std::filesystem::path path, std::ifstream file, char delimiter, const CsvLimits& limits)
@@ -54,6 +61,8 @@ class CsvReader final {
   std::string line_;
   std::size_t line_number_ = 0;
   std::size_t rows_ = 0;
+  std::uint64_t consumed_ = 0;
+  bool follows_ = false;
 };
 
 /// One field as a finite number. Messages name the text.
@@ -73,6 +82,7 @@ struct CsvOptions {
   std::int64_t first_label = 0;
   bool pixels = false;                         ///< features are whole numbers 0-255, kept as bytes
   std::vector<std::size_t> sample_shape = {};  ///< of all other columns, in order; empty: {number of them}
+  SampleRange range = {};                      ///< rows outside are skipped unread
   CsvLimits limits = {};
 };
 

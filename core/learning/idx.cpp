@@ -60,7 +60,8 @@ Result<Header> parse_header(std::span<const std::byte> beginning, std::uint64_t 
   return header;
 }
 
-Result<IdxArray> read_checked(const std::filesystem::path& path, const IdxLimits& limits) {
+Result<IdxArray> read_checked(const std::filesystem::path& path, const IdxLimits& limits,
+                              const SampleRange& wanted) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return not_found("no such file");
   if (!std::filesystem::is_regular_file(path, error)) return invalid_input("not a regular file");
@@ -72,8 +73,11 @@ Result<IdxArray> read_checked(const std::filesystem::path& path, const IdxLimits
   file.read(reinterpret_cast<char*>(beginning.data()), static_cast<std::streamsize>(length));
   if (!file) return io_error("cannot be read");
   TRY(auto header, parse_header(std::span(beginning).first(length), file_size, limits));
-  IdxArray array{std::move(header.shape), std::vector<std::uint8_t>(header.elements)};
-  file.seekg(static_cast<std::streamoff>(header.size));
+  TRY(const SampleRange range, wanted.within(header.shape[0], "it"));
+  const std::uint64_t row = header.shape[0] == 0 ? 0 : header.elements / header.shape[0];
+  header.shape[0] = range.count;
+  IdxArray array{std::move(header.shape), std::vector<std::uint8_t>(row * range.count)};
+  file.seekg(static_cast<std::streamoff>(header.size + row * range.first));
   file.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(array.data.size()));
   if (!file) return io_error("became shorter while it was read");
   return array;
@@ -90,8 +94,9 @@ Result<IdxArray> parse_idx(std::span<const std::byte> bytes, const IdxLimits& li
   return array;
 }
 
-Result<IdxArray> read_idx(const std::filesystem::path& path, const IdxLimits& limits) {
-  auto array = read_checked(path, limits);
+Result<IdxArray> read_idx(const std::filesystem::path& path, const IdxLimits& limits,
+                          const SampleRange& range) {
+  auto array = read_checked(path, limits, range);
   if (!array.ok()) return at(path.string(), array.error());
   return array;
 }
@@ -113,13 +118,14 @@ Status write_idx(const std::filesystem::path& path, const std::vector<std::size_
 }
 
 Result<Dataset> read_idx_dataset(const std::string& name, std::size_t classes,
-                                 const std::filesystem::path& images, const std::filesystem::path& labels) {
-  TRY(auto label_array, read_idx(labels));
+                                 const std::filesystem::path& images, const std::filesystem::path& labels,
+                                 const SampleRange& range) {
+  TRY(auto label_array, read_idx(labels, {}, range));
   if (label_array.shape.size() != 1) {
     return invalid_input(labels.string() + " has shape " + shape_text(label_array.shape) +
                          ", expected one label per image");
   }
-  TRY(auto image_array, read_idx(images));
+  TRY(auto image_array, read_idx(images, {}, range));
   const auto& shape = image_array.shape;
   if (shape.size() != 3 || shape[0] != label_array.shape[0]) {
     return invalid_input(images.string() + " has shape " + shape_text(shape) + ", expected [" +

@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/learning/dataset.h"
+#include "core/learning/sample_range.h"
 
 namespace aflguard {
 
@@ -26,7 +27,9 @@ struct IdxLimits {
 };
 
 /// The file is refused, with the size found and the size its header asks for, before memory is taken for it.
-[[nodiscard]] Result<IdxArray> read_idx(const std::filesystem::path& path, const IdxLimits& limits = {});
+/// Only `range` of the first dimension is read.
+[[nodiscard]] Result<IdxArray> read_idx(const std::filesystem::path& path, const IdxLimits& limits = {},
+                                        const SampleRange& range = {});
 [[nodiscard]] Result<IdxArray> parse_idx(std::span<const std::byte> bytes, const IdxLimits& limits = {});
 
 [[nodiscard]] Status write_idx(const std::filesystem::path& path, const std::vector<std::size_t>& shape,
@@ -35,6 +38,7 @@ struct IdxLimits {
 /// Images [N, height, width] and labels [N] as a data set of one-channel images {1, height, width}.
 [[nodiscard]] Result<Dataset> read_idx_dataset(const std::string& name, std::size_t classes,
                                                const std::filesystem::path& images,
-                                               const std::filesystem::path& labels);
+                                               const std::filesystem::path& labels,
+                                               const SampleRange& range = {});
 
 }  // namespace aflguard

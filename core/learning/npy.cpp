@@ -1,8 +1,10 @@
 #include "core/learning/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 
 #include "core/base/atomic_file.h"
 #include "core/base/byte_cursor.h"
@@ -82,6 +84,74 @@ Result<NpyArray> parse_header(std::string_view header) {
   return array;
 }
 
+struct Beginning {
+  NpyArray array;  ///< without its data
+  std::size_t data_offset = 0;
+  std::size_t data_bytes = 0;
+};
+
+/// `reader` holds the file's first bytes, at least its header when the file is whole.
+Result<Beginning> parse_beginning(ByteReader& reader, std::uint64_t file_size) {
+  const auto magic = reader.take(kMagicSize);
+  if (!magic.ok() || std::memcmp(magic->data(), kMagic, kMagicSize) != 0) {
+    return corrupt("not a .npy file (it does not start with \\x93NUMPY)");
+  }
+  TRY(const auto major, reader.take_little_endian<std::uint8_t>());
+  TRY(const auto minor, reader.take_little_endian<std::uint8_t>());
+  if (major < 1 || major > 3 || minor != 0) {
+    return unsupported(".npy format version " + std::to_string(major) + "." + std::to_string(minor) +
+                       " is not supported (1.0 to 3.0 are)");
+  }
+  std::size_t header_size = 0;
+  if (major == 1) {
+    TRY(header_size, reader.take_little_endian<std::uint16_t>());
+  } else {
+    TRY(header_size, reader.take_little_endian<std::uint32_t>());
+  }
+  if (header_size > kMaxHeader) {
+    return corrupt("the .npy header claims " + std::to_string(header_size) + " bytes, the limit is " +
+                   std::to_string(kMaxHeader));
+  }
+  TRY(const auto header, reader.take(header_size));
+  TRY(auto array, parse_header({reinterpret_cast<const char*>(header.data()), header.size()}));
+  TRY(const std::size_t width, element_size(array.dtype));
+  const std::size_t expected = array.size() * width;
+  if (file_size - reader.position() != expected) {
+    return corrupt("shape " + shape_text(array.shape) + " of '" + array.dtype + "' needs " +
+                   std::to_string(expected) + " bytes of data, the file has " +
+                   std::to_string(file_size - reader.position()));
+  }
+  return Beginning{std::move(array), reader.position(), expected};
+}
+
+Result<NpyArray> read_part(const std::filesystem::path& path, const SampleRange& wanted) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return not_found("cannot open " + path.string());
+  if (!std::filesystem::is_regular_file(path, error)) return invalid_input("not a regular file");
+  const std::uint64_t file_size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  if (error || !file) return io_error("cannot be opened");
+  std::vector<std::byte> first(std::min<std::uint64_t>(file_size, kMaxHeader + kMagicSize + 6));
+  file.read(reinterpret_cast<char*>(first.data()), static_cast<std::streamsize>(first.size()));
+  if (!file) return io_error("cannot be read");
+  ByteReader reader(first);
+  TRY(auto beginning, parse_beginning(reader, file_size));
+  NpyArray& array = beginning.array;
+  std::size_t skipped = 0;
+  if (!array.shape.empty()) {
+    TRY(const SampleRange range, wanted.within(array.shape[0], "it"));
+    const std::size_t row = array.shape[0] == 0 ? 0 : beginning.data_bytes / array.shape[0];
+    array.shape[0] = range.count;
+    skipped = row * range.first;
+    beginning.data_bytes = row * range.count;
+  }
+  array.data.resize(beginning.data_bytes);
+  file.seekg(static_cast<std::streamoff>(beginning.data_offset + skipped));
+  file.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(array.data.size()));
+  if (!file) return io_error("became shorter while it was read");
+  return std::move(array);
+}
+
 template <typename T>
 Result<std::vector<T>> elements(const NpyArray& array, const char* dtype, const char* name,
                                 const std::string& what) {
@@ -133,44 +203,15 @@ Result<std::vector<std::uint8_t>> NpyArray::as_uint8(const std::string& what) co
 
 Result<NpyArray> parse_npy(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
-  const auto magic = reader.take(kMagicSize);
-  if (!magic.ok() || std::memcmp(magic->data(), kMagic, kMagicSize) != 0) {
-    return corrupt("not a .npy file (it does not start with \\x93NUMPY)");
-  }
-  TRY(const auto major, reader.take_little_endian<std::uint8_t>());
-  TRY(const auto minor, reader.take_little_endian<std::uint8_t>());
-  if (major < 1 || major > 3 || minor != 0) {
-    return unsupported(".npy format version " + std::to_string(major) + "." + std::to_string(minor) +
-                       " is not supported (1.0 to 3.0 are)");
-  }
-  std::size_t header_size = 0;
-  if (major == 1) {
-    TRY(header_size, reader.take_little_endian<std::uint16_t>());
-  } else {
-    TRY(header_size, reader.take_little_endian<std::uint32_t>());
-  }
-  if (header_size > kMaxHeader) {
-    return corrupt("the .npy header claims " + std::to_string(header_size) + " bytes, the limit is " +
-                   std::to_string(kMaxHeader));
-  }
-  TRY(const auto header, reader.take(header_size));
-  TRY(auto array, parse_header({reinterpret_cast<const char*>(header.data()), header.size()}));
-  TRY(const std::size_t width, element_size(array.dtype));
-  const std::size_t expected = array.size() * width;
-  if (reader.remaining() != expected) {
-    return corrupt("shape " + shape_text(array.shape) + " of '" + array.dtype + "' needs " +
-                   std::to_string(expected) + " bytes of data, the file has " +
-                   std::to_string(reader.remaining()));
-  }
-  TRY(const auto data, reader.take(expected));
-  array.data.assign(data.begin(), data.end());
-  return array;
+  TRY(auto beginning, parse_beginning(reader, bytes.size()));
+  TRY(const auto data, reader.take(beginning.data_bytes));
+  beginning.array.data.assign(data.begin(), data.end());
+  return std::move(beginning.array);
 }
 
-Result<NpyArray> read_npy(const std::filesystem::path& path) {
-  TRY(const auto bytes, read_file(path));
-  auto array = parse_npy(bytes);
-  if (!array.ok()) return at(path.string(), array.error());
+Result<NpyArray> read_npy(const std::filesystem::path& path, const SampleRange& range) {
+  auto array = read_part(path, range);
+  if (!array.ok() && array.error().kind != ErrorKind::kNotFound) return at(path.string(), array.error());
   return array;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/learning/sample_range.h"
 
 namespace aflguard {
 
@@ -30,7 +31,8 @@ struct NpyArray {
 };
 
 /// Errors name the file and what is wrong with it: magic, version, header, dtype, order, or size.
-[[nodiscard]] Result<NpyArray> read_npy(const std::filesystem::path& path);
+/// Only `range` of the first dimension is read.
+[[nodiscard]] Result<NpyArray> read_npy(const std::filesystem::path& path, const SampleRange& range = {});
 [[nodiscard]] Result<NpyArray> parse_npy(std::span<const std::byte> bytes);
 
 [[nodiscard]] Status write_npy(const std::filesystem::path& path, std::span<const float> values,

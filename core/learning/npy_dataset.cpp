@@ -8,14 +8,15 @@ namespace fs = std::filesystem;
 namespace {
 
 Status check_vector(const NpyArray& array, const fs::path& path, std::size_t count) {
-  if (array.shape == std::vector<std::size_t>{count}) return {};
+  if (array.shape == std::vector{count} || array.shape == std::vector<std::size_t>{count, 1}) return {};
   return invalid_input(path.string() + " has shape " + shape_text(array.shape) + ", the features need [" +
                        std::to_string(count) + "]");
 }
 
 /// Class or subject numbers: one per sample, in either of two widths.
-Result<std::vector<std::int64_t>> read_integers(const fs::path& path, std::size_t count) {
-  TRY(const auto array, read_npy(path));
+Result<std::vector<std::int64_t>> read_integers(const fs::path& path, std::size_t count,
+                                                const SampleRange& range) {
+  TRY(const auto array, read_npy(path, range));
   TRY_STATUS(check_vector(array, path, count));
   if (array.dtype == "|u1") {
     TRY(const auto bytes, array.as_uint8(path.string()));
@@ -24,8 +25,8 @@ Result<std::vector<std::int64_t>> read_integers(const fs::path& path, std::size_
   return array.as_int64(path.string());
 }
 
-Status read_features(const fs::path& path, Dataset& data, std::size_t& count) {
-  TRY(const auto array, read_npy(path));
+Status read_features(const fs::path& path, const SampleRange& range, Dataset& data, std::size_t& count) {
+  TRY(const auto array, read_npy(path, range));
   if (array.shape.size() < 2) {
     return invalid_input(path.string() + " has shape " + shape_text(array.shape) +
                          ", expected [samples, features...]");
@@ -43,21 +44,21 @@ Status read_features(const fs::path& path, Dataset& data, std::size_t& count) {
 }  // namespace
 
 Result<Dataset> read_npy_dataset(const std::string& name, std::size_t classes, const fs::path& features,
-                                 const fs::path& labels, const fs::path& subjects) {
+                                 const fs::path& labels, const fs::path& subjects, const SampleRange& range) {
   Dataset data;
   data.name = name;
   data.classes = classes;
   std::size_t count = 0;
-  TRY_STATUS(read_features(features, data, count));
+  TRY_STATUS(read_features(features, range, data, count));
   if (classes > 0) {
-    TRY(data.labels, read_integers(labels, count));
+    TRY(data.labels, read_integers(labels, count, range));
   } else {
-    TRY(const auto array, read_npy(labels));
+    TRY(const auto array, read_npy(labels, range));
     TRY_STATUS(check_vector(array, labels, count));
     TRY(data.values, array.as_float32(labels.string()));
   }
   if (!subjects.empty()) {
-    TRY(data.subjects, read_integers(subjects, count));
+    TRY(data.subjects, read_integers(subjects, count, range));
   }
   if (const Status status = data.validate(); !status.ok()) return at(features.string(), status.error());
   return data;

@@ -35,10 +35,13 @@ class InProcessClient final : public MessageBus {
   }
 
   [[nodiscard]] Status subscribe(const std::string& filter) override {
+    unsubscribe(filter);
     state_.filters.push_back(filter);
     if (state_.connected) broker_.subscribe(state_, filter);
     return {};
   }
+
+  void unsubscribe(const std::string& filter) override { std::erase(state_.filters, filter); }
 
   [[nodiscard]] Result<PublishId> publish(Message message) override {
     if (!state_.connected) return unavailable("client '" + id_ + "' is not connected");

@@ -69,8 +69,13 @@ class MessageBus {
   /// Starts connecting, and goes on until stop(). Once per bus.
   [[nodiscard]] virtual Status start() = 0;
 
-  /// From now on, and after every reconnect. Before or after start().
+  /// From now on, and after every reconnect, until unsubscribe(). Before or after start(). A filter that is
+  /// in force already is subscribed to again: the broker sends once more what it keeps for it.
   [[nodiscard]] virtual Status subscribe(const std::string& filter) = 0;
+
+  /// The end of a subscription; what is on its way may still arrive. A filter that nobody subscribed to is
+  /// left alone.
+  virtual void unsubscribe(const std::string& filter) = 0;
 
   /// Hands a message over; BusPublished or BusPublishFailed follows. kUnavailable while there is no
   /// connection or too much is on its way: try again after the next event.

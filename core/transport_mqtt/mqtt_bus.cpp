@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <map>
 #include <mqtt/async_client.h>
 #include <mutex>
 #include <set>
@@ -70,7 +71,15 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   void subscribe(const std::string& filter) {
     {
       const std::lock_guard lock(mutex_);
-      filters_.push_back(filter);
+      wanted_[filter] = ++last_request_;
+    }
+    changed_.notify_all();
+  }
+
+  void unsubscribe(const std::string& filter) {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_.erase(filter);
     }
     changed_.notify_all();
   }
@@ -89,12 +98,16 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
 
  private:
   using Client = std::shared_ptr<mqtt::async_client>;
+  /// Filters, and the number of the subscribe() call that asked for each.
+  using Subscriptions = std::map<std::string, std::uint64_t>;
 
   // The keeper thread.
   void keep_connected();
   [[nodiscard]] bool connect_once();
   [[nodiscard]] Client make_client();
-  [[nodiscard]] Status subscribe_new_filters(mqtt::async_client& client);
+  [[nodiscard]] Status update_subscriptions(mqtt::async_client& client);
+  [[nodiscard]] Status change_subscription(mqtt::async_client& client, const std::string& filter,
+                                           bool wanted);
   void stay_connected(mqtt::async_client& client);
   void say_goodbye(mqtt::async_client& client);
   void give_up(const std::string& reason);
@@ -125,8 +138,9 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Client client_;  ///< while connected
-  std::vector<std::string> filters_;
-  std::size_t subscribed_ = 0;  ///< of filters_, on this connection
+  Subscriptions wanted_;
+  Subscriptions in_force_;  ///< on this connection
+  std::uint64_t last_request_ = 0;
   std::set<PublishId> on_their_way_;
   PublishId last_id_ = 0;
   BusCounters counters_;
@@ -224,7 +238,7 @@ bool MqttBus::Connection::connect_once() {
     lost_ = false;
     lost_reason_.clear();
     tls_error_.clear();
-    subscribed_ = 0;
+    in_force_.clear();
   }
   try {
     const Client client = make_client();
@@ -237,7 +251,7 @@ bool MqttBus::Connection::connect_once() {
       if (!stopping()) give_up("no answer");
       return false;
     }
-    if (const Status subscribed = subscribe_new_filters(*client); !subscribed.ok()) {
+    if (const Status subscribed = update_subscriptions(*client); !subscribed.ok()) {
       say_goodbye(*client);
       if (!stopping()) give_up(subscribed.error().message);
       return false;
@@ -270,40 +284,57 @@ MqttBus::Connection::Client MqttBus::Connection::make_client() {
   return client;
 }
 
-/// Subscribes to what this connection has not subscribed to yet. kUnavailable when the broker refuses or is
-/// gone.
-Status MqttBus::Connection::subscribe_new_filters(mqtt::async_client& client) {
+/// Makes what is in force on this connection what is wanted. kUnavailable when the broker refuses or is gone.
+Status MqttBus::Connection::update_subscriptions(mqtt::async_client& client) {
   while (true) {
     std::string filter;
+    bool wanted = false;
     {
       const std::lock_guard lock(mutex_);
-      if (subscribed_ == filters_.size()) return {};
-      filter = filters_[subscribed_++];
-    }
-    try {
-      if (!wait_for(*client.subscribe(filter, kQos), kSubscribeTimeout)) {
-        return unavailable("no answer to the subscription to " + filter);
+      const auto added = std::find_if(wanted_.begin(), wanted_.end(), [this](const auto& entry) {
+        const auto found = in_force_.find(entry.first);
+        return found == in_force_.end() || found->second != entry.second;
+      });
+      const auto dropped = std::find_if(in_force_.begin(), in_force_.end(),
+                                        [this](const auto& entry) { return !wanted_.contains(entry.first); });
+      if (added == wanted_.end() && dropped == in_force_.end()) return {};
+      wanted = added != wanted_.end();
+      filter = wanted ? added->first : dropped->first;
+      if (wanted) {
+        in_force_[filter] = added->second;
+      } else {
+        in_force_.erase(dropped);
       }
-    } catch (const std::exception& error) {
-      return unavailable("cannot subscribe to " + filter + ": " + error.what());
     }
+    TRY_STATUS(change_subscription(client, filter, wanted));
   }
 }
 
-/// Until the connection is lost, the bus stops or a new filter cannot be subscribed to.
+Status MqttBus::Connection::change_subscription(mqtt::async_client& client, const std::string& filter,
+                                                bool wanted) {
+  try {
+    const auto token = wanted ? client.subscribe(filter, kQos) : client.unsubscribe(filter);
+    if (wait_for(*token, kSubscribeTimeout)) return {};
+    return unavailable("no answer to the subscription to " + filter);
+  } catch (const std::exception& error) {
+    return unavailable("cannot subscribe to " + filter + ": " + error.what());
+  }
+}
+
+/// Until the connection is lost, the bus stops or a subscription cannot be changed.
 void MqttBus::Connection::stay_connected(mqtt::async_client& client) {
   std::string reason;
   bool lost = false;
   while (reason.empty()) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return lost_ || stopping_ || subscribed_ < filters_.size(); });
+    changed_.wait(lock, [this] { return lost_ || stopping_ || in_force_ != wanted_; });
     lost = lost_;
     if (lost_ || stopping_) {
       reason = lost_ ? lost_reason_ : "stopped";
       break;
     }
     lock.unlock();
-    if (const Status subscribed = subscribe_new_filters(client); !subscribed.ok()) {
+    if (const Status subscribed = update_subscriptions(client); !subscribed.ok()) {
       reason = subscribed.error().message;
     }
   }
@@ -388,6 +419,9 @@ Status MqttBus::subscribe(const std::string& filter) {
   if (filter.empty()) return invalid_input("a topic filter is empty");
   connection_->subscribe(filter);
   return {};
+}
+void MqttBus::unsubscribe(const std::string& filter) {
+  connection_->unsubscribe(filter);
 }
 Result<PublishId> MqttBus::publish(Message message) {
   return connection_->publish(message);

@@ -207,3 +207,25 @@ TEST("An envelope in pieces gets through every bad network, and is put together 
     TEST_ASSERT_TRUE(transfer.completed <= rounds);
   }
 }
+
+TEST("After unsubscribing nothing comes; subscribing again brings what the broker keeps") {
+  InProcessBroker broker(1);
+  const auto sender = broker.client("sender");
+  const auto hearer = broker.client("hearer");
+  ASSERT_OK(hearer->subscribe("model"));
+  for (MessageBus* bus : {sender.get(), hearer.get()}) ASSERT_OK(bus->start());
+  ASSERT_OK(sender->publish(message_of("model", "one", true)));
+  broker.settle();
+  assert_events("connected one ", *hearer);
+  hearer->unsubscribe("model");
+  hearer->unsubscribe("never asked for");
+  ASSERT_OK(sender->publish(message_of("model", "two", true)));
+  broker.settle();
+  assert_events("", *hearer);
+  ASSERT_OK(hearer->subscribe("model"));
+  broker.settle();
+  assert_events("two(retained) ", *hearer);
+  ASSERT_OK(hearer->subscribe("model"));
+  broker.settle();
+  assert_events("two(retained) ", *hearer);
+}

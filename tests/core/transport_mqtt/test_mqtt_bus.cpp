@@ -336,3 +336,29 @@ TEST("Options that make no sense are refused before anything starts") {
   options.longest_backoff = 1ms;
   ASSERT_CONTAINS(message_of(MqttBus::create(options, log)), "the shortest wait");
 }
+
+TEST("After unsubscribing nothing comes; subscribing again brings what the broker keeps") {
+  skip_without_broker();
+  Network network;
+  const auto sender = connected(network, network.options("sender"));
+  const auto hearer = connected(network, network.options("hearer"), "model");
+  ASSERT_OK(hearer->subscribe("other"));
+  ASSERT_OK(sender->publish(message_of("model", "one", true)));
+  TEST_ASSERT_EQUAL_STRING("one", text_of(wait_for<BusReceived>(*hearer).message).c_str());
+  hearer->unsubscribe("model");
+  hearer->unsubscribe("never asked for");
+  // Subscriptions change in order: once the broker sends what it keeps for this one, the other is gone.
+  ASSERT_OK(sender->publish(message_of("last", "mark", true)));
+  wait_for<BusPublished>(*sender);
+  ASSERT_OK(hearer->subscribe("last"));
+  TEST_ASSERT_EQUAL_STRING("mark", text_of(wait_for<BusReceived>(*hearer).message).c_str());
+  ASSERT_OK(sender->publish(message_of("model", "two", true)));
+  ASSERT_OK(sender->publish(message_of("other", "three")));
+  TEST_ASSERT_EQUAL_STRING("three", text_of(wait_for<BusReceived>(*hearer).message).c_str());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(hearer->subscribe("model"));
+    const Message kept = wait_for<BusReceived>(*hearer).message;
+    TEST_ASSERT_EQUAL_STRING("two", text_of(kept).c_str());
+    TEST_ASSERT_TRUE(kept.retained);
+  }
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/config/config_file.h"
+#include "core/learning/dataset_files.h"
+
+namespace aflguard {
+
+/// The keys that say where samples lie, the same in every section that has them:
+///   format = "idx"   images, labels
+///   format = "csv"   file, label_column = "last" (or a header's name, or a number from 0), header =
+///   true/false
+///                    (found out by itself when absent)
+///   format = "npy"   features, labels
+/// and for each of them: first = 0, count = (all). Problems are collected by the table's file.
+[[nodiscard]] DatasetFiles read_dataset_files(ConfigTable& section);
+
+}  // namespace aflguard

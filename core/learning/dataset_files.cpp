@@ -1,0 +1,67 @@
+#include "core/learning/dataset_files.h"
+
+#include <algorithm>
+
+#include "core/learning/idx.h"
+#include "core/learning/npy_dataset.h"
+
+namespace aflguard {
+namespace {
+
+std::vector<std::size_t> without_ones(std::vector<std::size_t> shape) {
+  std::erase(shape, std::size_t{1});
+  return shape;
+}
+
+/// The same numbers in the same order mean the same: flat, or with extents of 1 in other places.
+bool same_layout(const std::vector<std::size_t>& found, const std::vector<std::size_t>& wanted) {
+  if (element_count(found) != element_count(wanted)) return false;
+  return found.size() <= 1 || wanted.size() <= 1 || without_ones(found) == without_ones(wanted);
+}
+
+Result<Dataset> read(const DatasetFiles& files, const ModelDescription& model) {
+  const std::string name = files.features.filename().string();
+  switch (files.format) {
+    case DatasetFormat::kIdx:
+      if (model.classes() == 0) {
+        return invalid_input("IDX files hold class labels, and model '" + model.name +
+                             "' predicts values; give CSV or NPY");
+      }
+      return read_idx_dataset(name, model.classes(), files.features, files.labels, files.range);
+    case DatasetFormat::kNpy:
+      return read_npy_dataset(name, model.classes(), files.features, files.labels, {}, files.range);
+    case DatasetFormat::kCsv:
+      return read_csv_dataset(name, files.features, csv_options(files, model));
+  }
+  return internal_error("a data set of no known format");
+}
+
+}  // namespace
+
+CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model) {
+  CsvOptions options;
+  options.header = files.header;
+  options.label_column = files.label_column;
+  options.classes = model.classes();
+  options.sample_shape = model.input_shape;
+  options.range = files.range;
+  return options;
+}
+
+Result<Dataset> load_dataset(const DatasetFiles& files, const ModelDescription& model) {
+  if (model.classes() == 0 && model.output_size() != 1) {
+    return unsupported("model '" + model.name + "' predicts " + std::to_string(model.output_size()) +
+                       " values per sample; data files hold one");
+  }
+  TRY(Dataset data, read(files, model));
+  if (!same_layout(data.sample_shape, model.input_shape)) {
+    return invalid_input(files.features.string() + " holds samples of shape " +
+                         shape_text(data.sample_shape) + ", model '" + model.name + "' needs " +
+                         shape_text(model.input_shape));
+  }
+  data.sample_shape = model.input_shape;
+  if (data.size() == 0) return invalid_input(files.features.string() + " holds no samples");
+  return data;
+}
+
+}  // namespace aflguard

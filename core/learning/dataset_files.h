@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/learning/csv.h"
+#include "core/learning/dataset.h"
+#include "core/learning/model_description.h"
+#include "core/learning/sample_range.h"
+
+namespace aflguard {
+
+enum class DatasetFormat : std::uint8_t { kIdx, kCsv, kNpy };
+
+/// Where somebody's own samples lie, and how they are written.
+struct DatasetFiles {
+  DatasetFormat format = DatasetFormat::kCsv;
+  std::filesystem::path features;         ///< IDX: the images; NPY: the features; CSV: the whole table
+  std::filesystem::path labels;           ///< IDX and NPY
+  CsvHeader header = CsvHeader::kDetect;  ///< CSV
+  std::string label_column;               ///< CSV: a header's name, a number from 0, or empty for the last
+  SampleRange range;
+
+  friend bool operator==(const DatasetFiles&, const DatasetFiles&) = default;
+};
+
+/// How a table becomes samples for `model`: its classes and the shape of its input.
+[[nodiscard]] CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model);
+
+/// The samples, in the shape of the model's input. kInvalidInput or kCorrupt, naming the file, when they do
+/// not fit the model: another number of features, a label that is no class, values for a classifier.
+[[nodiscard]] Result<Dataset> load_dataset(const DatasetFiles& files, const ModelDescription& model);
+
+}  // namespace aflguard
