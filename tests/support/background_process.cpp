@@ -36,6 +36,12 @@ BackgroundProcess::~BackgroundProcess() {
   end(SIGKILL);
 }
 
+bool BackgroundProcess::running() {
+  int status = 0;
+  if (pid_ >= 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) pid_ = -1;
+  return pid_ >= 0;
+}
+
 void BackgroundProcess::end(int signal) {
   if (pid_ < 0) return;
   ::kill(pid_, signal);

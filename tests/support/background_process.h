@@ -20,6 +20,8 @@ class BackgroundProcess final {
 
   /// Sends the signal and waits until the program is gone.
   void end(int signal);
+  /// False once it has ended by itself.
+  [[nodiscard]] bool running();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
