@@ -26,6 +26,8 @@ std::string_view to_string(RefusalReason reason) {
       return "not-finite";
     case RefusalReason::kOverloaded:
       return "overloaded";
+    case RefusalReason::kForeignSender:
+      return "foreign-sender";
   }
   return "unknown";
 }

@@ -82,7 +82,8 @@ std::vector<fs::path> segments_in(const fs::path& folder) {
 }  // namespace
 
 Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path& folder,
-                                                                 const RecordingHeader& header) {
+                                                                 const RecordingHeader& header,
+                                                                 std::uint64_t max_bytes) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return io_error(folder.string() + ": cannot be made: " + failed.message());
@@ -94,7 +95,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path&
   const fs::path path = folder / segment_name(number);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (file < 0) return system_error(path, "create it");
-  std::unique_ptr<RecordingWriter> writer(new RecordingWriter(file, path));
+  std::unique_ptr<RecordingWriter> writer(new RecordingWriter(file, path, max_bytes));
   if (!write_all(file, std::as_bytes(std::span(kMagic)))) return system_error(path, "write");
   writer->bytes_ = kMagic.size();
   TRY_STATUS(writer->append(encode_entry(header)));
@@ -106,6 +107,10 @@ RecordingWriter::~RecordingWriter() {
 }
 
 Status RecordingWriter::append(std::span<const std::byte> entry) {
+  if (entry.size() + kFrameBytes > max_bytes_ - std::min(bytes_, max_bytes_)) {
+    return io_error(path_.string() + ": the recording has reached its limit of " +
+                    std::to_string(max_bytes_) + " bytes; [recording] max_megabytes raises it");
+  }
   std::array<std::uint64_t, 2> frame = {entry.size(), checksum(entry)};
   static_assert(sizeof(frame) == kFrameBytes && std::endian::native == std::endian::little);
   if (write_all(file_, std::as_bytes(std::span(frame))) && write_all(file_, entry)) {

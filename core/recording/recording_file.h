@@ -15,9 +15,11 @@ namespace aflguard {
 /// may be missing, which the reader notices.
 class RecordingWriter final {
  public:
-  /// A new segment in `folder` (made if missing), numbered after the last one there.
+  /// A new segment in `folder` (made if missing), numbered after the last one there; it never grows over
+  /// `max_bytes`.
   [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& folder,
-                                                                       const RecordingHeader& header);
+                                                                       const RecordingHeader& header,
+                                                                       std::uint64_t max_bytes = UINT64_MAX);
   ~RecordingWriter();
   RecordingWriter(const RecordingWriter&) = delete;
   RecordingWriter& operator=(const RecordingWriter&) = delete;
@@ -29,9 +31,11 @@ class RecordingWriter final {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
-  RecordingWriter(int file, std::filesystem::path path) : file_(file), path_(std::move(path)) {}
+  RecordingWriter(int file, std::filesystem::path path, std::uint64_t max_bytes)
+      : file_(file), path_(std::move(path)), max_bytes_(max_bytes) {}
   int file_;
   std::filesystem::path path_;
+  std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
 };
 
