@@ -62,8 +62,8 @@ const std::map<std::string, Names>& library_owners() {
       {"lzma", {"datasets"}},
       {"sqlite3", {"gateway_server"}},
       {"zlib", {"datasets"}},
-      {"CLI/", {"tools"}},
-      {"nlohmann/", {"core/learning", "datasets", "fleet", "lab", "tools"}},
+      {"CLI/", {"tools", "gateway_server"}},
+      {"nlohmann/", {"core/learning", "datasets", "gateway_server", "fleet", "lab", "tools"}},
   };
   return rules;
 }

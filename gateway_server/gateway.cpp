@@ -1,0 +1,380 @@
+#include "gateway_server/gateway.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "core/base/service_notify.h"
+#include "core/envelope/piece_assembler.h"
+#include "gateway_server/judge_thread.h"
+#include "gateway_server/outbox.h"
+#include "gateway_server/reference_thread.h"
+#include "gateway_server/refusal_ledger.h"
+#include "gateway_server/reply_thread.h"
+#include "gateway_server/telemetry.h"
+#include "gateway_server/verification_pool.h"
+
+namespace aflguard {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr std::chrono::milliseconds kTick(200);
+constexpr std::chrono::seconds kBookInterval(1);
+constexpr std::chrono::seconds kExpiryInterval(5);
+constexpr std::chrono::seconds kGoodbye(3);
+constexpr std::chrono::seconds kJudgeSilence(30);  // longer than that, and systemd may restart us
+constexpr std::size_t kRoomForFields = 1024;       // of an envelope around the vector
+
+/// Says when something is due again.
+class Every final {
+ public:
+  explicit Every(std::chrono::steady_clock::duration interval) : interval_(interval) {}
+  [[nodiscard]] bool due(Time now) {
+    if (now < next_) return false;
+    next_ = now + interval_;
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::duration interval_;
+  Time next_{};
+};
+
+std::chrono::steady_clock::duration steady(GatewaySettings::Seconds seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
+}
+
+/// No update for this model can be larger than that, whatever the configuration allows.
+std::size_t largest_envelope(const GatewayParts& parts) {
+  return std::min(parts.settings.limits.update_bytes, parts.dimension * sizeof(float) + kRoomForFields);
+}
+
+PieceAssemblerLimits assembler_limits(const GatewayParts& parts) {
+  PieceAssemblerLimits limits;
+  limits.max_envelope_bytes = largest_envelope(parts);
+  limits.max_bytes = parts.settings.limits.inbox_bytes;
+  limits.max_bytes_per_source = parts.settings.limits.device_bytes;
+  limits.silence = steady(parts.settings.limits.silence);
+  return limits;
+}
+
+std::size_t worker_count(const GatewaySettings::Limits& limits) {
+  if (limits.workers > 0) return limits.workers;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
+}
+
+Bytes as_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+class Gateway::Engine final {
+ public:
+  explicit Engine(GatewayParts parts);
+  ~Engine() { stop_threads(); }
+  [[nodiscard]] Status run();
+  void stop() {
+    stopping_ = true;
+    parts_.bus.wake();
+  }
+
+ private:
+  struct SealedVerdict {
+    std::string device;
+    Bytes envelope;
+  };
+  struct SealedModel {
+    Bytes envelope;
+  };
+  using Sealed = std::variant<SealedVerdict, SealedModel>;
+
+  void handle(const BusConnected& connected);
+  void handle(const BusDisconnected& lost);
+  void handle(BusReceived received);
+  void handle(const BusPublished& published) { outbox_.on_published(published.id); }
+  void handle(const BusPublishFailed& failed) { outbox_.on_failed(failed.id); }
+  void handle(const BusWoken&) {}
+
+  void tick(Time now);
+  void collect_sealed();
+  void offer_retained_model(Time now);
+  void publish_telemetry(Time now);
+  void publish_status(std::string_view state, std::string_view message);
+  void publish_event(std::string_view kind, std::string_view text);
+  void notify_alive(Time now);
+  [[nodiscard]] TelemetryFacts facts(Time now);
+  void push_sealed(Sealed sealed, std::size_t bytes);
+  void stop_threads();
+  void wind_down();
+
+  GatewayParts parts_;
+  LogSink& log_;
+  const Clock& clock_;
+  GatewayCounters counters_;
+  RefusalLedger ledger_;
+  EnvelopeOpener opener_;
+  GatewayVoice voice_;
+  PieceAssembler assembler_;
+  Outbox outbox_;
+  BoundedQueue<Sealed> sealed_;
+  std::atomic<bool> stopping_{false};
+
+  ReplyThread replies_;
+  std::optional<EvaluationThread> evaluation_;
+  JudgeThread judging_;
+  std::optional<ReferenceThread> references_;
+  VerificationPool verifying_;
+
+  Time started_{};
+  Every book_{kBookInterval};
+  Every expiry_{kExpiryInterval};
+  Every telemetry_;
+  Every retained_;
+  bool connected_ = false;
+  bool failing_ = false;  ///< the store, as last published
+  std::optional<std::uint64_t> retained_version_;
+  std::uint64_t counted_ = 0;  ///< judged updates at the last telemetry
+  Time counted_at_{};
+};
+
+Gateway::Engine::Engine(GatewayParts parts)
+    : parts_(std::move(parts)),
+      log_(parts_.log),
+      clock_(parts_.clock),
+      ledger_(log_),
+      opener_(parts_.registry, parts_.verifier),
+      voice_(parts_.signer, parts_.terms),
+      assembler_(assembler_limits(parts_)),
+      outbox_(parts_.bus, parts_.settings.limits.outbox_bytes),
+      sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
+      replies_(voice_, parts_.settings.replies.models_per_second,
+               {.verdict =
+                    [this](const std::string& device, Bytes envelope) {
+                      const std::size_t size = envelope.size();
+                      push_sealed(SealedVerdict{device, std::move(envelope)}, size);
+                    },
+                .model =
+                    [this](Bytes envelope) {
+                      const std::size_t size = envelope.size();
+                      push_sealed(SealedModel{std::move(envelope)}, size);
+                    }},
+               counters_, clock_, log_),
+      judging_(
+          parts_.judge, parts_.settings.limits.waiting_updates, parts_.settings.limits.waiting_bytes,
+          {.reply = [this](VerdictMessage reply) { replies_.reply(std::move(reply)); },
+           .model =
+               [this](SharedModel model) {
+                 replies_.set_model(model);
+                 if (evaluation_) evaluation_->offer(std::move(model));
+               },
+           .want_reference =
+               parts_.reference == nullptr
+                   ? std::function<void(SharedModel, std::uint64_t)>()
+                   : [this](SharedModel model,
+                            std::uint64_t due_since) { references_->request(std::move(model), due_since); }},
+          counters_, clock_, log_),
+      verifying_(worker_count(parts_.settings.limits), parts_.settings.limits.waiting_updates,
+                 parts_.settings.limits.waiting_bytes, opener_,
+                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
+                 ledger_, [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }),
+      telemetry_(steady(parts_.settings.telemetry_interval)),
+      retained_(steady(parts_.settings.replies.retained_model_interval)) {
+  if (parts_.reference != nullptr) {
+    references_.emplace(
+        *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, log_);
+  }
+  if (parts_.measure) {
+    evaluation_.emplace(
+        parts_.measure, parts_.settings.evaluation->interval,
+        [this](const EvaluationRecord& done) {
+          counters_.test_error = done.test_error;
+          counters_.evaluated_version = done.version;
+          judging_.submit(done);
+        },
+        clock_, log_);
+  }
+}
+
+Status Gateway::Engine::run() {
+  started_ = counted_at_ = clock_.steady();
+  judging_.start();
+  TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_updates()));
+  TRY_STATUS(parts_.bus.start());
+  while (!stopping_) {
+    if (auto event = parts_.bus.next_event(clock_.steady() + kTick)) {
+      std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); }, std::move(*event));
+    }
+    collect_sealed();
+    tick(clock_.steady());
+    if (connected_) outbox_.pump();
+  }
+  wind_down();
+  return {};
+}
+
+void Gateway::Engine::handle(const BusConnected& connected) {
+  connected_ = true;
+  retained_version_.reset();  // the broker may be a new one, which retains nothing
+  log_.info("ready: connected to " + parts_.settings.broker.host + ":" +
+            std::to_string(parts_.settings.broker.port) + " over " + connected.protocol + ", fleet '" +
+            parts_.terms.fleet + "', guard " + parts_.settings.guard.name + ", model version " +
+            std::to_string(counters_.version));
+  publish_status("ready", "");
+  notify_ready();
+}
+
+void Gateway::Engine::handle(const BusDisconnected& lost) {
+  connected_ = false;
+  outbox_.on_link_lost();
+  log_.warning("broker: " + lost.reason);
+}
+
+void Gateway::Engine::handle(BusReceived received) {
+  const Time now = clock_.steady();
+  const auto topic = parse_topic(received.message.topic);
+  if (!topic || topic->kind != TopicKind::kUpdate) return;  // the subscription lets nothing else through
+  auto envelope = assembler_.accept(topic->device, received.message.payload, now);
+  if (!envelope) {
+    ledger_.note(topic->device, envelope.error(), now);
+  } else if (envelope->has_value()) {
+    verifying_.submit({topic->device, std::move(**envelope)});
+  }
+}
+
+void Gateway::Engine::push_sealed(Sealed sealed, std::size_t bytes) {
+  if (!sealed_.push(std::move(sealed), bytes)) ++counters_.replies_dropped;
+  parts_.bus.wake();
+}
+
+void Gateway::Engine::collect_sealed() {
+  while (auto sealed = sealed_.try_pop()) {
+    if (auto* verdict = std::get_if<SealedVerdict>(&*sealed)) {
+      if (!outbox_.add(parts_.topics.verdict(verdict->device), std::move(verdict->envelope))) {
+        ++counters_.replies_dropped;
+      }
+    } else {
+      outbox_.set({.topic = parts_.topics.model(),
+                   .payload = std::move(std::get<SealedModel>(*sealed).envelope),
+                   .retained = true});
+    }
+  }
+}
+
+void Gateway::Engine::tick(Time now) {
+  if (book_.due(now)) parts_.registry.refresh();
+  if (expiry_.due(now)) {
+    if (const std::size_t dropped = assembler_.expire(now); dropped > 0) {
+      log_.info(std::to_string(dropped) + " unfinished updates were dropped after " +
+                std::to_string(static_cast<int>(parts_.settings.limits.silence.count())) + " s of silence");
+    }
+  }
+  if (const bool failing = counters_.store_failing; failing != failing_) {
+    failing_ = failing;
+    publish_status(failing ? "alert" : "ready", failing ? "the store cannot be written; see the log" : "");
+    publish_event(failing ? "store-failing" : "store-works", "");
+  }
+  offer_retained_model(now);
+  if (telemetry_.due(now)) {
+    publish_telemetry(now);
+    notify_alive(now);
+  }
+}
+
+void Gateway::Engine::offer_retained_model(Time now) {
+  const SharedModel newest = replies_.model();
+  if (!connected_ || newest == nullptr || retained_version_ == newest->version || !retained_.due(now)) return;
+  retained_version_ = newest->version;
+  replies_.publish_model();
+}
+
+void Gateway::Engine::publish_telemetry(Time now) {
+  outbox_.set({.topic = parts_.topics.gateway_metrics(),
+               .payload = as_bytes(metrics_json(counters_, facts(now))),
+               .retained = true});
+  for (const std::string& line : ledger_.take_lines()) publish_event("refused", line);
+}
+
+void Gateway::Engine::publish_status(std::string_view state, std::string_view message) {
+  outbox_.set({.topic = parts_.topics.gateway_status(),
+               .payload = as_bytes(status_json(state, facts(clock_.steady()), message)),
+               .retained = true});
+}
+
+/// Events are told once and to whoever listens now; the log has them too.
+void Gateway::Engine::publish_event(std::string_view kind, std::string_view text) {
+  (void)parts_.bus.publish(
+      {.topic = parts_.topics.events(), .payload = as_bytes(event_json(kind, text, clock_.wall()))});
+}
+
+void Gateway::Engine::notify_alive(Time now) {
+  const auto alive = Time(std::chrono::milliseconds(counters_.judge_alive_ms));
+  if (now - alive < kJudgeSilence) notify_watchdog();
+  notify_status("model version " + std::to_string(counters_.version) + ", " +
+                std::to_string(counters_.accepted) + " accepted, " + std::to_string(counters_.rejected) +
+                " rejected");
+}
+
+TelemetryFacts Gateway::Engine::facts(Time now) {
+  TelemetryFacts facts;
+  facts.fleet = parts_.terms.fleet;
+  facts.guard = parts_.settings.guard.name;
+  facts.software = parts_.software;
+  facts.devices = parts_.registry.enrolled();
+  facts.waiting = verifying_.waiting() + judging_.waiting();
+  facts.inbox_bytes = assembler_.bytes();
+  facts.outbox_bytes = outbox_.bytes();
+  facts.dropped_messages = parts_.bus.counters().dropped;
+  facts.uptime_seconds = std::chrono::duration<double>(now - started_).count();
+  facts.refused = ledger_.counts();
+  const std::uint64_t judged = counters_.accepted + counters_.rejected;
+  if (const double seconds = std::chrono::duration<double>(now - counted_at_).count(); seconds > 0) {
+    facts.updates_per_second = static_cast<double>(judged - counted_) / seconds;
+  }
+  counted_ = judged;
+  counted_at_ = now;
+  return facts;
+}
+
+/// In the order of the data, so that each finishes what the one before has handed on.
+void Gateway::Engine::stop_threads() {
+  verifying_.stop();
+  if (references_) references_->stop();
+  if (evaluation_) evaluation_->stop();
+  judging_.stop();
+  replies_.stop();
+}
+
+/// What has arrived is judged, made durable and answered, as far as a few seconds allow.
+void Gateway::Engine::wind_down() {
+  log_.info("stopping");
+  notify_stopping();
+  stop_threads();
+  collect_sealed();
+  publish_telemetry(clock_.steady());
+  publish_status("stopped", "");
+  const Time deadline = clock_.steady() + kGoodbye;
+  while (connected_ && !outbox_.empty() && clock_.steady() < deadline) {
+    outbox_.pump();
+    if (auto event = parts_.bus.next_event(clock_.steady() + kTick)) {
+      if (std::holds_alternative<BusReceived>(*event)) continue;  // too late for this life
+      std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); }, std::move(*event));
+    }
+  }
+  parts_.bus.stop();
+}
+
+Gateway::Gateway(GatewayParts parts) : engine_(std::make_unique<Engine>(std::move(parts))) {}
+Gateway::~Gateway() = default;
+
+Status Gateway::run() {
+  return engine_->run();
+}
+
+void Gateway::stop() {
+  engine_->stop();
+}
+
+}  // namespace aflguard

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "core/aggregation/reference_update.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/transport/message_bus.h"
+#include "core/transport/topics.h"
+#include "gateway_server/evaluation_thread.h"
+#include "gateway_server/gateway_settings.h"
+#include "gateway_server/live_registry.h"
+#include "gateway_server/update_judge.h"
+
+namespace aflguard {
+
+/// What a gateway is made from. main() makes it; everything is borrowed and outlives the gateway.
+struct GatewayParts {
+  GatewaySettings settings;
+  FleetTopics topics;
+  ModelMessage terms;  ///< fleet, hash, training settings: what every model message carries
+  std::size_t dimension = 0;
+  std::string software;
+  MessageBus& bus;
+  LiveRegistry& registry;
+  const Verifier& verifier;
+  Signer& signer;
+  UpdateJudge& judge;
+  ReferenceSource* reference = nullptr;    ///< null when the guard needs none
+  EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  const Clock& clock;
+  LogSink& log;
+};
+
+/// The live gateway: pieces in, verdicts and models out.
+///
+///   bus -> piece assembler -> verification pool -> judge thread -> (durable) -> reply thread -> outbox ->
+///   bus
+///
+/// The thread that calls run() owns the bus and both ends of that line.
+class Gateway final {
+ public:
+  explicit Gateway(GatewayParts parts);
+  ~Gateway();
+
+  /// Until stop(). Judges what has arrived, commits it, sends what it can within a few seconds, and returns.
+  [[nodiscard]] Status run();
+  /// From any thread.
+  void stop();
+
+ private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace aflguard {
+
+/// What the gateway's threads count for telemetry. Each figure stands by itself; none decides anything.
+struct GatewayCounters {
+  static constexpr std::size_t kReasons = 64;
+
+  std::atomic<std::uint64_t> iteration{0};
+  std::atomic<std::uint64_t> version{0};
+  std::atomic<std::uint64_t> accepted{0};  ///< since the start, like all below
+  std::atomic<std::uint64_t> rejected{0};
+  std::array<std::atomic<std::uint64_t>, kReasons> rejected_by{};  ///< by Reason
+  std::atomic<std::uint64_t> repeats{0};
+  std::atomic<std::uint64_t> commits{0};
+  std::atomic<std::uint64_t> commit_failures{0};
+  std::atomic<std::uint64_t> commit_microseconds{0};  ///< sum
+  std::atomic<std::uint64_t> references{0};
+  std::atomic<std::uint64_t> reference_version{0};
+  std::atomic<std::uint64_t> replies{0};
+  std::atomic<std::uint64_t> replies_with_model{0};
+  std::atomic<std::uint64_t> replies_dropped{0};
+  std::atomic<std::uint64_t> delay_sum{0};  ///< over judged updates
+  std::atomic<std::uint64_t> recorded_bytes{0};
+  std::atomic<double> test_error{-1};  ///< below 0: not evaluated
+  std::atomic<std::uint64_t> evaluated_version{0};
+  std::atomic<std::int64_t> judge_alive_ms{0};  ///< steady clock; when the judging thread last moved
+  std::atomic<bool> store_failing{false};
+};
+
+}  // namespace aflguard

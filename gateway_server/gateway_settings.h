@@ -1,0 +1,101 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/aggregation/filter_kind.h"
+#include "core/base/log.h"
+#include "core/base/result.h"
+#include "core/learning/dataset_files.h"
+
+namespace aflguard {
+
+/// gateway.toml as values; gateway_server/gateway.example.toml explains every key.
+struct GatewaySettings {
+  using Seconds = std::chrono::duration<double>;
+
+  struct Broker {
+    std::string host;
+    std::uint16_t port = 8883;
+    std::string protocol = "auto";  ///< "auto", "5" or "3.1.1"
+  };
+  struct Identity {
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+    std::filesystem::path ca;
+  };
+  struct Model {
+    std::filesystem::path package;
+    std::optional<std::filesystem::path> initial;  ///< .npy with the first parameters
+    std::optional<std::filesystem::path> runtime;  ///< libonnxruntime
+    std::uint64_t seed = 1;
+    int threads = 1;
+  };
+  struct Training {
+    double learning_rate = 0;
+    std::uint32_t batch_size = 32;
+    std::uint32_t local_steps = 1;
+  };
+  struct Guard {
+    std::string name = "aflguard";
+    double lambda = 1.5;
+    std::uint64_t reference_interval = 10;
+    std::uint64_t max_delay = 1000;
+    std::uint64_t history = 32;  ///< versions kept for guards that look at base models
+    OptionValues options;
+  };
+  struct Evaluation {
+    DatasetFiles data;
+    Seconds interval{10};
+    std::size_t samples = 2000;
+  };
+  struct Store {
+    std::filesystem::path file;
+    std::uint64_t keep_verdicts = 1'000'000;
+  };
+  struct Recording {
+    std::filesystem::path folder;
+    std::uint64_t max_bytes = 0;
+  };
+  struct Limits {
+    std::size_t update_bytes = 16u << 20;    ///< largest envelope; a smaller model lowers it
+    std::size_t inbox_bytes = 256u << 20;    ///< unfinished transfers of all devices
+    std::size_t device_bytes = 32u << 20;    ///< unfinished transfers of one device
+    std::size_t waiting_updates = 64;        ///< complete, not yet judged
+    std::size_t waiting_bytes = 128u << 20;  ///< the same, in bytes
+    std::size_t outbox_bytes = 128u << 20;   ///< answers on their way
+    Seconds silence{120};
+    std::size_t workers = 0;  ///< threads that verify; 0: from the number of cores
+  };
+  struct Replies {
+    double models_per_second = 100;
+    Seconds retained_model_interval{1};
+  };
+
+  std::string fleet;
+  Broker broker;
+  Identity identity;
+  std::filesystem::path device_book;
+  Model model;
+  Training training;
+  Guard guard;
+  std::optional<DatasetFiles> trusted;
+  std::optional<Evaluation> evaluation;
+  Store store;
+  std::optional<Recording> recording;
+  Limits limits;
+  Replies replies;
+  Seconds telemetry_interval{2};
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+/// kInvalidInput with file, line and what to do for the first thing that is wrong.
+[[nodiscard]] Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& file);
+
+/// The rule and everything that its state depends on, as one text.
+[[nodiscard]] std::string guard_text(const GatewaySettings& settings);
+
+}  // namespace aflguard

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "core/base/log.h"
+#include "core/envelope/device_registry.h"
+
+namespace aflguard {
+
+/// The keys of the fleet's device book, read again whenever the file has changed: who is added is known, and
+/// who is revoked is refused, without a restart. find() from any thread, the rest from one.
+class LiveRegistry final : public DeviceRegistry {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<LiveRegistry>> open(const std::filesystem::path& book,
+                                                                  LogSink& log);
+
+  [[nodiscard]] std::optional<RegisteredKey> find(const KeyId& id) const override;
+
+  /// Reads the book again if it has changed. While it cannot be read, the old one stays in force, and that
+  /// is logged once.
+  void refresh();
+  /// Devices that are not revoked.
+  [[nodiscard]] std::uint64_t enrolled() const;
+
+ private:
+  struct Stamp {
+    std::int64_t seconds = 0;
+    std::int64_t nanoseconds = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  struct Keys {
+    KeyTable table;
+    std::uint64_t enrolled = 0;
+  };
+  LiveRegistry(std::filesystem::path book, LogSink& log) : book_(std::move(book)), log_(log) {}
+  [[nodiscard]] Stamp stamp() const;
+  [[nodiscard]] Result<std::shared_ptr<const Keys>> read() const;
+  [[nodiscard]] std::shared_ptr<const Keys> keys() const {
+    const std::lock_guard lock(mutex_);
+    return keys_;
+  }
+
+  std::filesystem::path book_;
+  LogSink& log_;
+  Stamp seen_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Keys> keys_;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,200 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "core/aggregation/aflguard.h"
+#include "core/aggregation/async_sgd.h"
+#include "core/aggregation/basgd.h"
+#include "core/aggregation/kardam.h"
+#include "core/aggregation/zeno_plus_plus.h"
+#include "core/base/secret_file.h"
+#include "core/base/stop_signal.h"
+#include "core/envelope_openssl/openssl_signer.h"
+#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/learning/evaluation.h"
+#include "core/learning_onnx/onnx_trainer.h"
+#include "core/transport_mqtt/mqtt_bus.h"
+#include "gateway_server/gateway.h"
+#include "gateway_server/gateway_inputs.h"
+#include "gateway_server/sqlite_store.h"
+#include "gateway_server/telemetry.h"
+
+namespace {
+
+using namespace aflguard;
+
+/// The guards that this program knows: a new one is its own file and one line here.
+std::vector<FilterKind> guards() {
+  return {aflguard_kind(), async_sgd_kind(), kardam_kind(), basgd_kind(), zeno_plus_plus_kind()};
+}
+
+MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topics) {
+  MqttOptions options;
+  options.host = settings.broker.host;
+  options.port = settings.broker.port;
+  options.client_id = "gateway";
+  options.tls = MqttTls{settings.identity.ca, settings.identity.certificate, settings.identity.key};
+  options.protocol = settings.broker.protocol == "5"       ? MqttProtocol::kMqtt5
+                     : settings.broker.protocol == "3.1.1" ? MqttProtocol::kMqtt311
+                                                           : MqttProtocol::kAutomatic;
+  options.max_queued_messages = 65'536;
+  options.max_queued_bytes = settings.limits.inbox_bytes;
+  TelemetryFacts facts;
+  facts.fleet = settings.fleet;
+  const std::string lost = status_json("lost", facts, "the gateway is gone without saying goodbye");
+  const auto bytes = std::as_bytes(std::span(lost));
+  options.last_will =
+      LastWill{{.topic = topics.gateway_status(), .payload = {bytes.begin(), bytes.end()}, .retained = true}};
+  return options;
+}
+
+/// From the store, or from the beginning. A changed guard keeps the model and starts its own memory anew.
+Status restore(Aggregator& aggregator, const StoredState& stored, const GatewaySettings& settings,
+               LogSink& log) {
+  if (stored.aggregator.empty()) return {};
+  if (stored.guard == guard_text(settings)) return aggregator.restore(stored.aggregator);
+  log.warning("the guard was '" + stored.guard + "' and is '" + guard_text(settings) +
+              "' now: the model stays, what the guard remembered does not");
+  TRY(const SavedModel saved, Aggregator::read_model(stored.aggregator, aggregator.model().dimension()));
+  aggregator.start_from(saved);
+  return {};
+}
+
+Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& settings,
+                                                         const ModelDescription& model,
+                                                         const FilterSettings& filter,
+                                                         const AggregatorOptions& options,
+                                                         const Aggregator& aggregator) {
+  if (!settings.recording) return std::unique_ptr<RecordingWriter>();
+  RecordingHeader header;
+  header.fleet = settings.fleet;
+  header.model_hash = model.hash;
+  header.guard = settings.guard.name;
+  header.filter = filter;
+  header.aggregator = options;
+  header.state = aggregator.save();
+  return RecordingWriter::create(settings.recording->folder, header, settings.recording->max_bytes);
+}
+
+/// The gateway's own share of learning: reference updates and evaluations, each with a trainer of its own.
+struct Learning {
+  std::unique_ptr<Trainer> reference_trainer;
+  std::unique_ptr<Trainer> evaluation_trainer;
+  std::unique_ptr<TrustedSetReference> reference;
+  EvaluationThread::Measure measure;
+};
+
+Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs, bool reference) {
+  Learning learning;
+  const bool evaluate = inputs.evaluation.has_value();
+  if (!reference && !evaluate) return learning;
+  TRY(auto runtime, OnnxRuntime::load(settings.model.runtime.value_or("")));
+  OnnxTrainerOptions options;
+  options.threads = settings.model.threads;
+  if (reference) {
+    TRY(learning.reference_trainer, make_onnx_trainer(runtime, inputs.package, options));
+    learning.reference = std::make_unique<TrustedSetReference>(*learning.reference_trainer, *inputs.trusted);
+  }
+  if (evaluate) {
+    TRY(learning.evaluation_trainer, make_onnx_trainer(runtime, inputs.package, options));
+    learning.measure = [&trainer = *learning.evaluation_trainer, &data = *inputs.evaluation,
+                        samples = settings.evaluation->samples](std::span<const float> parameters) {
+      return data.regression() ? mean_squared_error(trainer, parameters, data, samples)
+                               : test_error(trainer, parameters, data, samples);
+    };
+  }
+  return learning;
+}
+
+Status first_reference(UpdateJudge& judge, ReferenceSource* source) {
+  const Aggregator& aggregator = judge.aggregator();
+  if (source == nullptr || aggregator.installed_reference() != nullptr) return {};
+  ReferenceUpdate reference;
+  TRY_STATUS(source->compute(aggregator.model().parameters(), aggregator.model().version(), reference));
+  return judge.install_reference(std::move(reference), aggregator.iteration());
+}
+
+Status run(const GatewaySettings& settings, bool only_test) {
+  StderrLog log(settings.log_level);
+  const SystemClock clock;
+  TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
+  const ModelDescription& model = inputs.package.description;
+  TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
+  TRY(auto registry, LiveRegistry::open(settings.device_book, log));
+  TRY(const std::string key, read_secret_file(settings.identity.key));
+  TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
+  TRY(const ModelMessage terms, model_terms(settings, model));
+  const FilterSettings filter = filter_settings(settings, model.dimension(), registry->enrolled());
+  const std::vector<FilterKind> kinds = guards();
+  TRY(auto guard, make_guard(settings, kinds, filter));
+  const FilterNeeds needs = guard->needs();
+  TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
+  TRY(Learning learning, make_learning(settings, inputs, needs.reference));
+  if (only_test) return {};
+
+  TRY(auto store, SqliteStore::open({.file = settings.store.file,
+                                     .fleet = settings.fleet,
+                                     .model_hash = model.hash,
+                                     .guard = guard_text(settings),
+                                     .keep_verdicts = settings.store.keep_verdicts}));
+  TRY(StoredState stored, store->load());
+  const AggregatorOptions options = aggregator_options(settings, needs);
+  Aggregator aggregator(options, std::move(guard), nullptr, inputs.initial);
+  TRY_STATUS(restore(aggregator, stored, settings, log));
+  TRY(auto recording, start_recording(settings, model, filter, options, aggregator));
+  UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
+                    clock, log);
+  TRY_STATUS(first_reference(judge, learning.reference.get()));
+  const OpensslVerifier verifier;
+  Gateway gateway({.settings = settings,
+                   .topics = topics,
+                   .terms = terms,
+                   .dimension = model.dimension(),
+                   .software = AFLGUARD_VERSION,
+                   .bus = *bus,
+                   .registry = *registry,
+                   .verifier = verifier,
+                   .signer = signer,
+                   .judge = judge,
+                   .reference = learning.reference.get(),
+                   .measure = learning.measure,
+                   .clock = clock,
+                   .log = log});
+  TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));
+  return gateway.run();
+}
+
+int report(const Error& error) {
+  std::fprintf(stderr, "aflguard-gateway: %s\n", error.message.c_str());
+  return 1;
+}
+
+}  // namespace
+
+/// Exit codes: 0 stopped by a signal or configuration in order, 1 failure, 2 the command line is wrong.
+int main(int argc, char** argv) {
+  CLI::App app("The gateway of an AFLGuard fleet: judges every device's update and keeps the global model.",
+               "aflguard-gateway");
+  app.set_version_flag("--version", AFLGUARD_VERSION);
+  app.footer(
+      "Example:\n  aflguard-gateway --config orchard/gateway/gateway.toml --test-config\n"
+      "'aflguard fleet init' writes a configuration in which every key is explained.");
+  std::string config;
+  bool only_test = false;
+  app.add_option("--config", config, "The configuration file (TOML)")->required();
+  app.add_flag("--test-config", only_test, "Check the configuration and every file it names, then end");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  try {
+    const auto settings = read_gateway_settings(config);
+    if (!settings) return report(settings.error());
+    const Status done = run(*settings, only_test);
+    if (!done.ok()) return report(done.error());
+    if (only_test) std::printf("%s: the configuration is in order\n", config.c_str());
+    return 0;
+  } catch (const std::exception& problem) {
+    return report(internal_error(std::string("unexpected: ") + problem.what()));
+  }
+}

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/envelope/piece_sender.h"
+#include "core/transport/message_bus.h"
+
+namespace aflguard {
+
+/// Sends envelopes to devices in pieces, many at a time, within a bound on their memory, and single messages
+/// of which only the latest per topic counts. Owned by the thread that reads the bus's events.
+class Outbox final {
+ public:
+  Outbox(MessageBus& bus, std::size_t max_bytes) : bus_(bus), max_bytes_(max_bytes) {}
+
+  /// False when the bound is reached: nothing is kept, the device will ask again.
+  [[nodiscard]] bool add(const std::string& topic, Bytes envelope);
+  /// Replaces what still waits for that topic.
+  void set(Message message) { latest_[message.topic] = std::move(message); }
+
+  /// Publishes whatever can go now.
+  void pump();
+
+  void on_published(PublishId id);
+  void on_failed(PublishId id);
+  /// What was on its way goes again once there is a link.
+  void on_link_lost();
+
+  [[nodiscard]] bool empty() const { return transfers_.empty() && latest_.empty() && on_their_way_.empty(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Transfer {
+    std::string topic;
+    PieceSender sender;
+  };
+  struct OnItsWay {
+    std::weak_ptr<Transfer> transfer;  ///< expired when the transfer is complete or was dropped
+    std::uint16_t index = 0;
+  };
+  /// False when the bus takes nothing more for now.
+  [[nodiscard]] bool pump(const std::shared_ptr<Transfer>& transfer);
+
+  MessageBus& bus_;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::deque<std::shared_ptr<Transfer>> transfers_;  ///< oldest first
+  std::map<PublishId, OnItsWay> on_their_way_;
+  std::map<std::string, Message> latest_;
+};
+
+}  // namespace aflguard

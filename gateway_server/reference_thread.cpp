@@ -1,0 +1,54 @@
+#include "gateway_server/reference_thread.h"
+
+#include <utility>
+
+namespace aflguard {
+
+ReferenceThread::ReferenceThread(ReferenceSource& source, std::function<void(ReferenceReady)> ready,
+                                 LogSink& log)
+    : source_(source), ready_(std::move(ready)), log_(log), thread_([this] { run(); }) {}
+
+ReferenceThread::~ReferenceThread() {
+  stop();
+}
+
+void ReferenceThread::request(SharedModel model, std::uint64_t due_since) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = std::move(model);
+    due_since_ = due_since;
+  }
+  changed_.notify_one();
+}
+
+void ReferenceThread::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ReferenceThread::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || wanted_ != nullptr; });
+    if (stopping_) return;
+    const SharedModel model = std::exchange(wanted_, nullptr);
+    ReferenceReady ready;
+    ready.due_since = due_since_;
+    lock.unlock();
+    ReferenceUpdate reference;
+    if (const Status computed = source_.compute(model->parameters, model->version, reference);
+        computed.ok()) {
+      ready.reference = std::move(reference);
+    } else {
+      log_.error("the server update was not computed, the one before stays: " + computed.error().message);
+    }
+    ready_(std::move(ready));
+    lock.lock();
+  }
+}
+
+}  // namespace aflguard

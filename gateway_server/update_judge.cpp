@@ -1,0 +1,174 @@
+#include "gateway_server/update_judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+#include "core/envelope/refusal.h"
+
+namespace aflguard {
+namespace {
+
+std::int64_t milliseconds(const Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch()).count();
+}
+
+}  // namespace
+
+UpdateJudge::UpdateJudge(std::string fleet, Aggregator& aggregator, GatewayStore& store,
+                         std::vector<DeviceRecord> devices, std::unique_ptr<RecordingWriter> recording,
+                         const Clock& clock, LogSink& log)
+    : fleet_(std::move(fleet)),
+      aggregator_(aggregator),
+      store_(store),
+      recording_(std::move(recording)),
+      clock_(clock),
+      log_(log) {
+  for (DeviceRecord& known : devices) {
+    next_device_ = std::max(next_device_, known.id + 1);
+    devices_.emplace(known.name, std::move(known));
+  }
+}
+
+Status UpdateJudge::judge(const VerifiedUpdate& update) {
+  DeviceRecord& sender = device(update.device);
+  switch (sender.window.standing(update.message.sequence)) {
+    case ReplayWindow::Standing::kNew:
+      return judge_new(sender, update);
+    case ReplayWindow::Standing::kJudged:
+      ++repeats_;
+      answer_again(sender, update.message.sequence);
+      break;
+    case ReplayWindow::Standing::kTooOld:
+      refuse(sender, update.message.sequence, static_cast<std::uint8_t>(RefusalReason::kReplayed));
+      break;
+  }
+  return {};
+}
+
+Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t due_since) {
+  if (recording_ != nullptr) entries_.push_back(encode_entry(RecordedReference{reference, due_since}));
+  return aggregator_.install_reference(std::move(reference), due_since);
+}
+
+Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update) {
+  const UpdateMessage& message = update.message;
+  TRY(Verdict verdict, aggregator_.submit({sender.id, message.base_version, message.vector}));
+  sender.window.record(message.sequence);
+  ++(verdict.accepted ? sender.accepted : sender.rejected);
+  sender.last_seen_ms = milliseconds(clock_);
+  if (std::find(touched_.begin(), touched_.end(), sender.name) == touched_.end()) {
+    touched_.push_back(sender.name);
+  }
+  const VerdictRecord judged = {.iteration = aggregator_.iteration(),
+                                .device = sender.id,
+                                .sequence = message.sequence,
+                                .verdict = verdict,
+                                .base_version = message.base_version,
+                                .version = aggregator_.model().version(),
+                                .time_ms = sender.last_seen_ms};
+  record(sender, judged, message.vector);
+  replies_.push_back(message_for(sender, judged));
+  verdicts_.push_back(judged);
+  return {};
+}
+
+void UpdateJudge::answer_again(const DeviceRecord& sender, std::uint64_t sequence) {
+  const auto pending = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const VerdictRecord& record) {
+    return record.device == sender.id && record.sequence == sequence;
+  });
+  if (pending != verdicts_.end()) return;  // its answer is about to leave
+  const auto stored = store_.find_verdict(sender.id, sequence);
+  if (!stored.ok()) {
+    log_.warning("the verdict on update " + std::to_string(sequence) + " of device '" + sender.name +
+                 "' could not be read: " + stored.error().message);  // the device will ask again
+  } else if (stored->has_value()) {
+    replies_.push_back(message_for(sender, **stored));
+  } else {
+    refuse(sender, sequence, static_cast<std::uint8_t>(RefusalReason::kReplayed));
+  }
+}
+
+void UpdateJudge::refuse(const DeviceRecord& sender, std::uint64_t sequence, std::uint8_t reason) {
+  VerdictMessage message;
+  message.fleet = fleet_;
+  message.device = sender.name;
+  message.sequence = sequence;
+  message.reason = reason;
+  message.version = aggregator_.model().version();
+  message.highest_sequence = sender.window.highest();
+  replies_.push_back(std::move(message));
+}
+
+VerdictMessage UpdateJudge::message_for(const DeviceRecord& sender, const VerdictRecord& judged) const {
+  const auto finite = [](double number) { return std::isfinite(number) ? number : 0; };
+  VerdictMessage message;
+  message.fleet = fleet_;
+  message.device = sender.name;
+  message.sequence = judged.sequence;
+  message.accepted = judged.verdict.accepted;
+  message.reason = static_cast<std::uint8_t>(judged.verdict.reason);
+  message.distance = finite(judged.verdict.distance);
+  message.bound = finite(judged.verdict.bound);
+  message.version = judged.version;
+  message.delay = judged.verdict.delay;
+  message.highest_sequence = sender.window.highest();
+  return message;
+}
+
+Status UpdateJudge::commit() {
+  if (!verdicts_.empty()) {
+    std::vector<DeviceRecord> devices;
+    for (const std::string& name : touched_) devices.push_back(devices_.find(name)->second);
+    const auto state = aggregator_.save();
+    TRY_STATUS(
+        store_.commit({verdicts_, devices, aggregator_.iteration(), aggregator_.model().version(), state}));
+    if (on_verdict) std::for_each(verdicts_.begin(), verdicts_.end(), on_verdict);
+    write_recording();
+  }
+  verdicts_.clear();
+  touched_.clear();
+  std::move(replies_.begin(), replies_.end(), std::back_inserter(released_));
+  replies_.clear();
+  return {};
+}
+
+std::vector<VerdictMessage> UpdateJudge::take_replies() {
+  return std::exchange(released_, {});
+}
+
+DeviceRecord& UpdateJudge::device(const std::string& name) {
+  const auto found = devices_.find(name);
+  if (found != devices_.end()) return found->second;
+  DeviceRecord record;
+  record.id = next_device_++;
+  record.name = name;
+  return devices_.emplace(name, std::move(record)).first->second;
+}
+
+void UpdateJudge::record(const DeviceRecord& sender, const VerdictRecord& judged,
+                         std::span<const float> vector) {
+  if (recording_ == nullptr) return;
+  RecordedUpdate entry;
+  entry.iteration = judged.iteration;
+  entry.client = judged.device;
+  entry.device = sender.name;
+  entry.sequence = judged.sequence;
+  entry.base_version = judged.base_version;
+  entry.verdict = judged.verdict;
+  entry.version = judged.version;
+  entries_.push_back(encode_entry(entry, vector));
+}
+
+/// After the commit, so that a recording never holds a verdict that was taken back by a crash.
+void UpdateJudge::write_recording() {
+  for (const Bytes& entry : std::exchange(entries_, {})) {
+    if (recording_ == nullptr) return;
+    if (const Status written = recording_->append(entry); !written.ok()) {
+      log_.error("the recording ends here, the fleet goes on: " + written.error().message);
+      recording_.reset();
+    }
+  }
+}
+
+}  // namespace aflguard

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/aggregation/aggregator.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/envelope/messages.h"
+#include "core/recording/recording_file.h"
+#include "gateway_server/gateway_store.h"
+
+namespace aflguard {
+
+/// An update whose sender is proven and whose fleet, model and size fit.
+struct VerifiedUpdate {
+  std::string device;
+  UpdateMessage message;
+};
+
+/// Turns verified updates into durable verdicts. The one owner of aggregator, store and recording; no thread
+/// and no network in here.
+///
+///   judge() for one update or several, then commit() until it succeeds, then take_replies().
+///
+/// Nothing leaves before it is durable: replies come out only after the commit that holds them.
+class UpdateJudge final {
+ public:
+  /// All references are borrowed and outlive this object. `devices` as the store gave them. `recording` may
+  /// be null.
+  UpdateJudge(std::string fleet, Aggregator& aggregator, GatewayStore& store,
+              std::vector<DeviceRecord> devices, std::unique_ptr<RecordingWriter> recording,
+              const Clock& clock, LogSink& log);
+
+  /// Judges a new update, or finds the answer that a repeated one got. Fails only while there is no reference
+  /// update; then nothing has happened.
+  [[nodiscard]] Status judge(const VerifiedUpdate& update);
+  [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
+
+  /// An answer is waiting for its commit.
+  [[nodiscard]] bool has_pending() const { return !replies_.empty(); }
+  /// Makes everything judged so far durable. After a failure nothing is lost: call it again.
+  [[nodiscard]] Status commit();
+  /// The answers that the last commit released, in order, without models.
+  [[nodiscard]] std::vector<VerdictMessage> take_replies();
+
+  [[nodiscard]] Status add_evaluation(const EvaluationRecord& evaluation) {
+    return store_.add_evaluation(evaluation);
+  }
+  [[nodiscard]] const Aggregator& aggregator() const { return aggregator_; }
+  [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
+  /// Told of every verdict when it is durable; repeated ones are not told again.
+  std::function<void(const VerdictRecord&)> on_verdict;
+  /// Bytes of the running recording; 0 without one.
+  [[nodiscard]] std::uint64_t recorded_bytes() const { return recording_ ? recording_->bytes() : 0; }
+
+ private:
+  [[nodiscard]] DeviceRecord& device(const std::string& name);
+  [[nodiscard]] Status judge_new(DeviceRecord& device, const VerifiedUpdate& update);
+  void answer_again(const DeviceRecord& device, std::uint64_t sequence);
+  void refuse(const DeviceRecord& device, std::uint64_t sequence, std::uint8_t reason);
+  [[nodiscard]] VerdictMessage message_for(const DeviceRecord& device, const VerdictRecord& record) const;
+  void record(const DeviceRecord& device, const VerdictRecord& verdict, std::span<const float> vector);
+  void write_recording();
+
+  std::string fleet_;
+  Aggregator& aggregator_;
+  GatewayStore& store_;
+  std::map<std::string, DeviceRecord, std::less<>> devices_;
+  ClientId next_device_ = 1;
+  std::unique_ptr<RecordingWriter> recording_;
+  const Clock& clock_;
+  LogSink& log_;
+
+  std::vector<VerdictRecord> verdicts_;   ///< judged, not yet durable
+  std::vector<std::string> touched_;      ///< devices changed since the last commit
+  std::vector<VerdictMessage> replies_;   ///< wait for the commit
+  std::vector<VerdictMessage> released_;  ///< may leave
+  std::vector<Bytes> entries_;            ///< for the recording, after the commit
+  std::uint64_t repeats_ = 0;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/envelope/envelope.h"
+#include "core/envelope/messages.h"
+#include "core/envelope/piece_assembler.h"
+#include "core/envelope_openssl/openssl_signer.h"
+#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/transport_mqtt/mqtt_bus.h"
+#include "fleet/device_book.h"
+#include "gateway_server/gateway_store.h"
+#include "tests/support/test.h"
+#include "tests/support/test_broker.h"
+
+namespace aflguard::testing {
+
+/// Longer than anything takes; a test that waits this long has failed.
+inline constexpr std::chrono::seconds kLong{60};
+
+class QuietLog final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view) override {}
+};
+
+class LiveFleet;
+
+/// A device that a test plays by hand: real certificate, real key, real connection, and no scruples.
+class HandDevice final {
+ public:
+  HandDevice(LiveFleet& fleet, std::string name);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// An update that is right in every respect: `value` in every coordinate.
+  [[nodiscard]] UpdateMessage update(std::uint64_t sequence, std::uint64_t base_version, float value) const;
+  [[nodiscard]] Bytes seal(const UpdateMessage& update);
+  /// All pieces of an envelope, to be published in whatever order.
+  [[nodiscard]] static std::vector<Bytes> pieces(const Bytes& envelope);
+
+  /// Publishes on its own update topic and waits until the broker has it; reconnects when it has to.
+  void publish(const Bytes& message);
+  void send(const Bytes& envelope);
+  /// The next verdict that the gateway has signed for this device; fails the test when none comes.
+  [[nodiscard]] VerdictMessage next_verdict();
+  /// The verdict on this sequence number, sending it again and again until it comes.
+  [[nodiscard]] VerdictMessage insist(const UpdateMessage& update);
+
+  [[nodiscard]] MqttBus& bus() { return *bus_; }
+  [[nodiscard]] OpensslSigner& signer() { return signer_; }
+
+ private:
+  [[nodiscard]] std::optional<VerdictMessage> verdict_until(std::chrono::steady_clock::time_point deadline);
+
+  LiveFleet& fleet_;
+  std::string name_;
+  OpensslSigner signer_;
+  EnvelopeSealer sealer_;
+  std::unique_ptr<MqttBus> bus_;
+  PieceAssembler assembler_;
+};
+
+struct LiveFleetOptions {
+  std::string guard = "asyncsgd";
+  std::string gateway_extra = {};  ///< more sections of gateway.toml
+  std::string store_file = "gateway.db";
+  double learning_rate = 1;
+};
+
+/// A fleet in a temporary folder: broker with TLS, gateway program, device book. Linear regression on four
+/// features, so that a model is a handful of numbers that a test can follow.
+class LiveFleet final {
+ public:
+  static constexpr std::size_t kFeatures = 4;
+
+  explicit LiveFleet(const LiveFleetOptions& options = {});
+
+  /// Certificate, key and entry in the book; before the gateway starts or while it runs.
+  CertificateFiles enrol(const std::string& name);
+  void revoke(const std::string& name);
+
+  /// Returns when the gateway is ready.
+  void start_gateway();
+  void end_gateway(int signal);
+  [[nodiscard]] bool gateway_runs() const { return gateway_.has_value(); }
+  [[nodiscard]] pid_t gateway_pid() const { return gateway_->pid(); }
+  [[nodiscard]] std::string gateway_log() const;
+  /// Returns when the log has had a line with `text` at least `times` times.
+  void wait_for_log(const std::string& text, std::size_t times = 1);
+
+  /// The latest retained JSON of gateway/metrics for which `wanted` holds.
+  [[nodiscard]] std::string wait_for_metrics(const std::function<bool(const std::string&)>& wanted);
+  /// How many messages were refused for that reason, as soon as there are as many as `at_least`.
+  void wait_for_refusals(const std::string& reason, std::uint64_t at_least);
+
+  [[nodiscard]] std::vector<VerdictRecord> history() const;  ///< from the store, read as others may
+  [[nodiscard]] std::vector<DeviceRecord> devices() const;
+  [[nodiscard]] std::vector<float> stored_model() const;
+
+  [[nodiscard]] MqttOptions bus_options(const std::string& name);
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+  [[nodiscard]] std::filesystem::path config() const { return folder_ / "gateway.toml"; }
+  [[nodiscard]] std::filesystem::path store() const { return folder_ / options_.store_file; }
+  [[nodiscard]] const ModelHash& model_hash() const { return model_hash_; }
+  [[nodiscard]] std::size_t dimension() const { return dimension_; }
+  [[nodiscard]] const PublicKey& gateway_key() const { return gateway_key_; }
+  [[nodiscard]] TestBroker& broker() { return *broker_; }
+  [[nodiscard]] TestAuthority& authority() { return *authority_; }
+  [[nodiscard]] const CertificateFiles& files(const std::string& name) const { return files_.at(name); }
+  QuietLog log;
+
+ private:
+  LiveFleetOptions options_;
+  TemporaryFolder folder_;
+  std::optional<TestAuthority> authority_;
+  std::optional<TestBroker> broker_;
+  DeviceBook book_;
+  std::map<std::string, CertificateFiles> files_;
+  ModelHash model_hash_{};
+  std::size_t dimension_ = 0;
+  PublicKey gateway_key_{};
+  std::optional<BackgroundProcess> gateway_;
+  std::size_t starts_ = 0;
+  std::unique_ptr<MqttBus> watcher_;
+  std::string metrics_;
+};
+
+}  // namespace aflguard::testing
