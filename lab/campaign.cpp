@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/base/atomic_file.h"
-#include "datasets/folder_lock.h"
+#include "core/base/folder_lock.h"
 
 namespace aflguard::lab {
 namespace {
@@ -234,7 +234,7 @@ Result<std::vector<CellRuns>> run_campaign(const Plan& plan, const CampaignOptio
   for (const PlannedCell& cell : plan.cells) TRY_STATUS(check_settings(cell.settings, resources.catalog));
   TRY_STATUS(check_folder(options.folder, plan));
   TRY(const LoadedData data, load_data(plan, resources));
-  TRY(const auto lock, datasets::FolderLock::acquire(options.folder));
+  TRY(const auto lock, FolderLock::acquire(options.folder));
   TRY_STATUS(make_folder(options.folder, plan));
 
   std::vector<CellRuns> results;

@@ -47,21 +47,27 @@ void sync_directory(const fs::path& directory) {
   if (fd.get() >= 0) (void)::fsync(fd.get());
 }
 
+mode_t current_umask() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
+
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
 
-Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
+Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
   Status status = write_all(fd.get(), bytes, path);
   if (status.ok()) {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    if (::fchmod(fd.get(), 0666 & ~mask) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
+    // mkostemp made it 0600.
+    const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();
+    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
         ::rename(temporary.c_str(), path.c_str()) != 0) {
       status = io_error("cannot write " + path.string() + ": " + last_error());
     }
@@ -74,8 +80,8 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
   return {};
 }
 
-Status write_file_atomically(const fs::path& path, std::string_view text) {
-  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
+Status write_file_atomically(const fs::path& path, std::string_view text, FileAccess access) {
+  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())), access);
 }
 
 namespace {

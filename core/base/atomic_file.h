@@ -12,11 +12,18 @@
 
 namespace aflguard {
 
+enum class FileAccess {
+  kShared,     ///< 0666 less the umask
+  kOwnerOnly,  ///< 0600 from its first byte on: for keys
+};
+
 /// Writes the whole file or nothing: a temporary neighbour is written, synced and renamed over `path`.
 /// After success the content survives a power loss; after failure `path` is as it was.
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
-                                           std::span<const std::byte> bytes);
-[[nodiscard]] Status write_file_atomically(const std::filesystem::path& path, std::string_view text);
+                                           std::span<const std::byte> bytes,
+                                           FileAccess access = FileAccess::kShared);
+[[nodiscard]] Status write_file_atomically(const std::filesystem::path& path, std::string_view text,
+                                           FileAccess access = FileAccess::kShared);
 
 /// The whole file; kInvalidInput when it is larger than `limit` bytes (checked before allocating).
 [[nodiscard]] Result<std::vector<std::byte>> read_file(const std::filesystem::path& path,

@@ -30,7 +30,8 @@ const std::map<std::string, Names>& allowed_modules() {
       {"core/transport", {"core/base"}},
       {"core/transport_mqtt", {"core/base", "core/transport"}},
       {"core/recording", {"core/base", "core/aggregation"}},
-      {"fleet", {"core/base", "core/envelope"}},
+      {"fleet", {"core/base", "core/config", "core/envelope"}},
+      {"fleet_openssl", {"core/base", "core/envelope", "core/envelope_openssl", "fleet"}},
       {"gateway_server",
        {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/aggregation",
         "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
@@ -40,7 +41,7 @@ const std::map<std::string, Names>& allowed_modules() {
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",
        {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
-        "core/recording", "datasets", "models", "lab", "gateway_server"}},
+        "core/recording", "datasets", "fleet", "fleet_openssl", "models", "lab", "gateway_server"}},
   };
   return rules;
 }
@@ -56,7 +57,7 @@ const std::map<std::string, Names>& library_owners() {
       {"mbedtls/", {"core/envelope_mbedtls"}},
       {"mqtt/", {"core/transport_mqtt"}},
       {"MQTT", {"core/transport_mqtt"}},
-      {"openssl/", {"core/envelope_openssl"}},
+      {"openssl/", {"core/envelope_openssl", "fleet_openssl"}},
       {"toml", {"core/config"}},
       {"png", {"datasets"}},
       {"lzma", {"datasets"}},

@@ -45,7 +45,22 @@ std::string mosquitto_program() {
   return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
 }
 
+/// Mosquitto tells nobody when it listens, so its port is asked.
+void wait_until_listening(std::uint16_t port) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!accepts_connections(port)) {
+    check(std::chrono::steady_clock::now() < deadline, "the broker listens; its log is in the test's folder");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 }  // namespace
+
+ConfiguredBroker::ConfiguredBroker(const std::filesystem::path& configuration, std::uint16_t port,
+                                   const std::filesystem::path& log)
+    : process_({mosquitto_program(), "-c", configuration.string()}, configuration.parent_path(), log) {
+  wait_until_listening(port);
+}
 
 bool have_mosquitto() {
   return run_program({mosquitto_program(), "-h"}, ".").ok();
@@ -82,12 +97,7 @@ void TestBroker::start() {
     command.insert(command.begin(), {"env", "OPENSSL_CONF=" + (folder_ / (stem + ".openssl")).string()});
   }
   process_.emplace(command, folder_, folder_ / (stem + ".log"));
-  // Mosquitto tells nobody when it listens, so its port is asked.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!accepts_connections(port_)) {
-    check(std::chrono::steady_clock::now() < deadline, "the broker listens; its log is in the test's folder");
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  wait_until_listening(port_);
 }
 
 void TestBroker::end(int signal) {

@@ -16,6 +16,19 @@ namespace aflguard::testing {
 /// True when Mosquitto is installed.
 [[nodiscard]] bool have_mosquitto();
 
+/// Mosquitto with a configuration that somebody else wrote, whose listener is at `port` on loopback. Returns
+/// when it listens; its output goes to `log`.
+class ConfiguredBroker final {
+ public:
+  ConfiguredBroker(const std::filesystem::path& configuration, std::uint16_t port,
+                   const std::filesystem::path& log);
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
+  void end(int signal) { process_.end(signal); }
+
+ private:
+  BackgroundProcess process_;
+};
+
 struct BrokerSettings {
   std::string server_names = "DNS:localhost,IP:127.0.0.1";  ///< what the certificate says
   std::string extra;                                        ///< further lines of the configuration

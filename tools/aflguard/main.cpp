@@ -12,6 +12,8 @@
 #include "tools/aflguard/bench_verbs.h"
 #include "tools/aflguard/data_verbs.h"
 #include "tools/aflguard/demo_verb.h"
+#include "tools/aflguard/device_verbs.h"
+#include "tools/aflguard/fleet_verbs.h"
 #include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/verb.h"
@@ -77,6 +79,8 @@ int main(int argc, char** argv) {
   aflguard::tools::add_data_verbs(app, action);
   aflguard::tools::add_bench_verbs(app, action, lab_catalog());
   aflguard::tools::add_demo_verb(app, action);
+  aflguard::tools::add_fleet_verbs(app, action);
+  aflguard::tools::add_device_verbs(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {

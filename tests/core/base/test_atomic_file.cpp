@@ -23,6 +23,14 @@ TEST("A written file reads back, and no temporary neighbour stays") {
   TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
 }
 
+TEST("A file for its owner only has that mode whatever the umask says") {
+  const testing::TemporaryFolder folder;
+  ASSERT_OK(write_file_atomically(folder / "key", "secret", FileAccess::kOwnerOnly));
+  TEST_ASSERT_TRUE(fs::status(folder / "key").permissions() == fs::perms(0600));
+  ASSERT_OK(write_file_atomically(folder / "key", "open"));
+  TEST_ASSERT_TRUE((fs::status(folder / "key").permissions() & fs::perms::others_read) != fs::perms::none);
+}
+
 TEST("A write that fails leaves the folder as it was") {
   const testing::TemporaryFolder folder;
   fs::create_directory(folder / "target");

@@ -1,4 +1,4 @@
-#include "datasets/folder_lock.h"
+#include "core/base/folder_lock.h"
 
 #include <cerrno>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace aflguard::datasets {
+namespace aflguard {
 namespace fs = std::filesystem;
 
 Result<FolderLock> FolderLock::acquire(const fs::path& folder) {
@@ -46,4 +46,4 @@ void FolderLock::remove_leftovers(const fs::path& target) const {
   for (const fs::path& path : leftovers) fs::remove_all(path, error);
 }
 
-}  // namespace aflguard::datasets
+}  // namespace aflguard

@@ -4,7 +4,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::datasets {
+namespace aflguard {
 
 /// Holds a folder for one process at a time: waits until it is free. The kernel releases it when the process
 /// ends, however it ends, so a lock is never stale.
@@ -25,4 +25,4 @@ class FolderLock final {
   int fd_;
 };
 
-}  // namespace aflguard::datasets
+}  // namespace aflguard

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace aflguard {
+
+/// Where a fleet's files are (docs/operate.md shows the whole tree).
+struct FleetFolder {
+  std::filesystem::path root;
+
+  [[nodiscard]] std::filesystem::path settings() const { return root / "fleet.toml"; }
+  [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.json"; }
+  [[nodiscard]] std::filesystem::path authority() const { return root / "ca"; }
+  [[nodiscard]] std::filesystem::path broker() const { return root / "broker"; }
+  [[nodiscard]] std::filesystem::path broker_state() const { return broker() / "state"; }
+  [[nodiscard]] std::filesystem::path broker_pid() const { return broker_state() / "mosquitto.pid"; }
+  [[nodiscard]] std::filesystem::path revocation_list() const { return broker() / "crl.pem"; }
+  [[nodiscard]] std::filesystem::path access_list() const { return broker() / "acl"; }
+  [[nodiscard]] std::filesystem::path gateway() const { return root / "gateway"; }
+  [[nodiscard]] std::filesystem::path operator_folder() const { return root / "operator"; }
+  [[nodiscard]] std::filesystem::path model() const { return root / "model"; }
+  [[nodiscard]] std::filesystem::path devices() const { return root / "devices"; }
+  [[nodiscard]] std::filesystem::path device(std::string_view name) const { return devices() / name; }
+};
+
+}  // namespace aflguard

@@ -1,0 +1,192 @@
+#include "fleet_openssl/broker_knock.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <netdb.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <optional>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+#include "fleet_openssl/x509_text.h"
+
+namespace aflguard {
+namespace {
+
+using OpensslContext = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
+using OpensslConnection = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
+using Addresses = std::unique_ptr<addrinfo, OpensslFree<::freeaddrinfo>>;
+
+/// OpenSSL writes to sockets without MSG_NOSIGNAL: a broker that hangs up would end this program.
+class IgnoredBrokenPipes final {
+ public:
+  IgnoredBrokenPipes() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &before_);
+  }
+  IgnoredBrokenPipes(const IgnoredBrokenPipes&) = delete;
+  IgnoredBrokenPipes& operator=(const IgnoredBrokenPipes&) = delete;
+  ~IgnoredBrokenPipes() { ::sigaction(SIGPIPE, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+class Socket final {
+ public:
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&&) = delete;
+  Socket(const Socket&) = delete;
+  ~Socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Result<Socket> open_connection(const std::string& host, std::uint16_t port, std::chrono::seconds patience) {
+  const std::string place = host + ":" + std::to_string(port);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int problem = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+      problem != 0) {
+    return unavailable("cannot find the broker's host " + host + ": " + ::gai_strerror(problem));
+  }
+  const Addresses addresses(found);
+  const timeval limit{static_cast<time_t>(patience.count()), 0};
+  int problem = ECONNREFUSED;
+  for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
+    Socket made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+    if (made.get() < 0) continue;
+    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
+    problem = errno;
+  }
+  return unavailable("cannot reach the broker at " + place + ": " + std::strerror(problem));
+}
+
+Result<OpensslContext> make_context(const std::string& authority_pem, const Credential& credential) {
+  OpensslContext context(SSL_CTX_new(TLS_client_method()));
+  const OpensslCertificate authority = certificate_from_pem(authority_pem);
+  const OpensslCertificate own = certificate_from_pem(credential.certificate.pem);
+  const OpensslKey key = private_key_from_pem(credential.private_pem);
+  if (!context || !authority || !own || !key ||
+      SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
+      X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), authority.get()) != 1 ||
+      SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
+    return openssl_error(ErrorKind::kInternal, "OpenSSL cannot prepare a connection");
+  }
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  return context;
+}
+
+Status expect_host(SSL* connection, const std::string& host) {
+  X509_VERIFY_PARAM* const rules = SSL_get0_param(connection);
+  const bool address = X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str()) == 1;
+  if (address) return {};
+  ERR_clear_error();  // it is a name
+  if (SSL_set1_host(connection, host.c_str()) != 1 ||
+      SSL_set_tlsext_host_name(connection, host.c_str()) != 1) {
+    return openssl_error(ErrorKind::kInternal, "OpenSSL does not take the host name " + host);
+  }
+  return {};
+}
+
+/// MQTT 3.1.1: CONNECT with a clean session and ten seconds of keep-alive.
+std::vector<std::uint8_t> connect_packet(const std::string& client_id) {
+  std::vector<std::uint8_t> packet = {
+      0x10, static_cast<std::uint8_t>(12 + client_id.size()), 0, 4, 'M', 'Q', 'T', 'T', 4, 0x02, 0, 10,
+      0,    static_cast<std::uint8_t>(client_id.size())};
+  packet.insert(packet.end(), client_id.begin(), client_id.end());
+  return packet;
+}
+
+/// What the broker said when it ended the connection; kUnavailable when it said nothing in time.
+Result<BrokerAnswer> refusal(SSL* connection, int returned) {
+  if (SSL_get_error(connection, returned) == SSL_ERROR_WANT_READ || errno == EAGAIN) {
+    ERR_clear_error();
+    return unavailable("the broker does not answer in time");
+  }
+  const unsigned long code = ERR_peek_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  ERR_clear_error();
+  return BrokerAnswer{.accepted = false,
+                      .revoked = ERR_GET_LIB(code) == ERR_LIB_SSL &&
+                                 ERR_GET_REASON(code) == SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED,
+                      .reason = reason == nullptr ? "it hung up" : reason};
+}
+
+/// In TLS 1.3 this side is done before the broker has looked at the certificate. Its next words are a session
+/// ticket or a refusal: whoever sends before having read them may lose them to a reset connection. A broker
+/// that sends no tickets is silent; the first packet's answer tells then.
+std::optional<BrokerAnswer> early_refusal(SSL* connection) {
+  constexpr int kSilenceMilliseconds = 500;
+  const int socket = SSL_get_fd(connection);
+  pollfd readable{socket, POLLIN, 0};
+  if (::poll(&readable, 1, kSilenceMilliseconds) != 1) return std::nullopt;
+  const int flags = ::fcntl(socket, F_GETFL);
+  ::fcntl(socket, F_SETFL, flags | O_NONBLOCK);
+  std::uint8_t byte = 0;
+  const int returned = SSL_peek(connection, &byte, 1);
+  auto answer = returned > 0 ? Result<BrokerAnswer>(BrokerAnswer{}) : refusal(connection, returned);
+  ::fcntl(socket, F_SETFL, flags);
+  if (returned > 0 || !answer.ok()) return std::nullopt;  // it waits for what we say
+  return *answer;
+}
+
+/// CONNECT, the answer, DISCONNECT.
+Result<BrokerAnswer> ask_for_session(SSL* connection) {
+  const auto packet = connect_packet("aflguard");
+  std::array<std::uint8_t, 4> answer{};
+  errno = 0;
+  int done = SSL_write(connection, packet.data(), static_cast<int>(packet.size()));
+  if (done > 0) done = SSL_read(connection, answer.data(), static_cast<int>(answer.size()));
+  if (done <= 0) return refusal(connection, done);
+  if (done != 4 || answer[0] != 0x20 || answer[3] != 0) {
+    return BrokerAnswer{.reason = "MQTT refuses with code " + std::to_string(answer[3])};
+  }
+  const std::array<std::uint8_t, 2> goodbye = {0xe0, 0};
+  (void)SSL_write(connection, goodbye.data(), static_cast<int>(goodbye.size()));
+  return BrokerAnswer{.accepted = true, .revoked = false, .reason = {}};
+}
+
+}  // namespace
+
+Result<BrokerAnswer> knock_at_broker(const std::string& host, std::uint16_t port,
+                                     const std::string& authority_pem, const Credential& credential,
+                                     std::chrono::seconds patience) {
+  const IgnoredBrokenPipes guard;
+  TRY(const auto context, make_context(authority_pem, credential));
+  TRY(const Socket socket, open_connection(host, port, patience));
+  const OpensslConnection connection(SSL_new(context.get()));
+  if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
+    return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");
+  }
+  TRY_STATUS(expect_host(connection.get(), host));
+  errno = 0;
+  if (const int done = SSL_connect(connection.get()); done != 1) {
+    const long verified = SSL_get_verify_result(connection.get());
+    if (verified == X509_V_OK) return refusal(connection.get(), done);
+    ERR_clear_error();
+    return unavailable("what answers at " + host + ":" + std::to_string(port) +
+                       " is not this fleet's broker: " + X509_verify_cert_error_string(verified));
+  }
+  if (auto refused = early_refusal(connection.get())) return *refused;
+  return ask_for_session(connection.get());
+}
+
+}  // namespace aflguard

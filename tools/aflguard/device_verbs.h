@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard device add|list|renew|revoke|bundle`
+void add_device_verbs(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools

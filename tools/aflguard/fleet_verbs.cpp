@@ -1,0 +1,155 @@
+#include "tools/aflguard/fleet_verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/learning/model_package.h"
+#include "fleet/broker_reload.h"
+#include "fleet/provisioning.h"
+#include "fleet_openssl/authority_files.h"
+
+namespace aflguard::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FleetOptions {
+  std::string folder;
+  std::string role;
+  FleetSettings settings;
+  std::string model;
+  bool json = false;
+};
+
+constexpr std::uint64_t kEnvelopeOverhead = 64 << 10;
+
+/// Room for the model: what its messages need, when it is larger than the default.
+Status fit_limits(const std::string& package_folder, FleetSettings& settings) {
+  TRY(const ModelPackage package, read_model_package(package_folder));
+  const std::uint64_t bytes = 4 * std::uint64_t{package.description.dimension()} + kEnvelopeOverhead;
+  settings.message_bytes = std::max(settings.message_bytes, bytes);
+  return {};
+}
+
+Status init(const FleetOptions& options) {
+  const SystemClock clock;
+  FleetSettings settings = options.settings;
+  TRY_STATUS(check_settings(settings));
+  std::optional<std::filesystem::path> model;
+  if (!options.model.empty()) {
+    model = options.model;
+    TRY_STATUS(fit_limits(options.model, settings));
+  }
+  TRY(auto authority, OpensslAuthority::create(settings.name, clock.wall() - kCertificateBackdating,
+                                               clock.wall() + kAuthorityLifetime));
+  TRY_STATUS(create_fleet(options.folder, settings, authority, model, clock));
+  if (options.json) {
+    const Json json = {{"schema", "aflguard-fleet-1"},
+                       {"name", settings.name},
+                       {"folder", std::filesystem::absolute(options.folder).string()},
+                       {"broker", {{"host", settings.broker_host}, {"port", settings.broker_port}}}};
+    std::printf("%s\n", json.dump(2).c_str());
+    return {};
+  }
+  const char* const folder = options.folder.c_str();
+  std::printf("fleet '%s' is in %s. What comes next:\n", settings.name.c_str(), folder);
+  if (!model)
+    std::printf("  aflguard model build --zoo cnn -o %s/model    the model that it learns\n", folder);
+  std::printf("  edit %s/gateway/gateway.toml    the trusted data, the guard\n", folder);
+  std::printf("  mosquitto -c %s/broker/mosquitto.conf    the broker\n", folder);
+  std::printf("  aflguard-gateway --config %s/gateway/gateway.toml\n", folder);
+  std::printf("  aflguard device add pi-1 --fleet %s\n", folder);
+  std::printf("%s/ca/ca.key can enrol devices: back it up, and show it to nobody.\n", folder);
+  if (is_loopback(settings.broker_host)) {
+    std::printf("The broker is reachable from this machine only; --broker-host NAME makes one for boards.\n");
+  }
+  return {};
+}
+
+Result<FleetRole> role_of(const std::string& name) {
+  if (name == "broker") return FleetRole::kBroker;
+  if (name == "gateway") return FleetRole::kGateway;
+  if (name == "operator") return FleetRole::kOperator;
+  return invalid_input("'" + name + "' is none of broker, gateway, operator");
+}
+
+Status tell_broker(const Fleet& fleet) {
+  TRY(const BrokerReload reload, reload_broker(fleet.settings(), fleet.folder()));
+  std::printf(reload == BrokerReload::kTold ? "the broker was told to read its files again\n"
+                                            : "the broker does not run; it reads them when it starts\n");
+  return {};
+}
+
+Status renew(const FleetOptions& options) {
+  const SystemClock clock;
+  TRY(const FleetRole role, role_of(options.role));
+  TRY(auto fleet, Fleet::open(options.folder));
+  TRY(auto authority, load_authority(fleet.folder()));
+  TRY_STATUS(fleet.renew_role(role, authority, clock));
+  std::printf("the %s has a new certificate for %d days; its key is the same\n", options.role.c_str(),
+              fleet.settings().certificate_days);
+  if (role == FleetRole::kBroker) return tell_broker(fleet);
+  if (role == FleetRole::kGateway) std::printf("restart aflguard-gateway to use it: nothing is lost\n");
+  return {};
+}
+
+Status refresh(const FleetOptions& options) {
+  const SystemClock clock;
+  TRY(auto fleet, Fleet::open(options.folder));
+  TRY(auto authority, load_authority(fleet.folder()));
+  TRY_STATUS(fleet.refresh_broker(authority, clock));
+  std::printf("%s/broker is up to date with fleet.toml and devices.json\n", fleet.folder().root.c_str());
+  return tell_broker(fleet);
+}
+
+void add_init(CLI::App& fleet, const std::shared_ptr<FleetOptions>& options, Action& action) {
+  CLI::App* verb =
+      fleet.add_subcommand("init", "Make a fleet's folder: authority, broker, gateway, operator");
+  verb->add_option("folder", options->folder, "A folder that does not exist yet")->required();
+  verb->add_option("--name", options->settings.name, "The fleet's name, a part of every topic")->required();
+  verb->add_option("--broker-host", options->settings.broker_host, "How boards reach the broker")
+      ->capture_default_str();
+  verb->add_option("--broker-port", options->settings.broker_port, "Its port")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  verb->add_option("--model", options->model, "A model package to copy into the fleet");
+  verb->add_option("--days", options->settings.certificate_days, "How long certificates are valid")
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->footer(
+      "Examples:\n"
+      "  aflguard fleet init greenhouse --name greenhouse --broker-host broker.example.org\n"
+      "  aflguard fleet init test --name test --model mnist-cnn");
+  verb->callback([options, &action] { action = [options] { return init(*options); }; });
+}
+
+}  // namespace
+
+void add_fleet_verbs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FleetOptions>();
+  CLI::App* fleet = app.add_subcommand("fleet", "Make a fleet, and keep its programs' certificates fresh");
+  fleet->require_subcommand(1);
+  fleet->footer(
+      "docs/operate.md has the whole story.\n\nExample:\n  aflguard fleet init greenhouse --name greenhouse");
+  add_init(*fleet, options, action);
+
+  CLI::App* renewal = fleet->add_subcommand("renew", "A new certificate for one of the fleet's programs");
+  renewal->add_option("role", options->role, "broker, gateway or operator")->required();
+  renewal->add_option("--fleet", options->folder, "The fleet's folder")
+      ->envname("AFLGUARD_FLEET")
+      ->required();
+  renewal->footer("Example:\n  aflguard fleet renew broker --fleet greenhouse");
+  renewal->callback([options, &action] { action = [options] { return renew(*options); }; });
+
+  CLI::App* refreshing =
+      fleet->add_subcommand("refresh", "Write the broker's files anew from fleet.toml and the device book");
+  refreshing->add_option("--fleet", options->folder, "The fleet's folder")
+      ->envname("AFLGUARD_FLEET")
+      ->required();
+  refreshing->footer("Example, after the folder has moved:\n  aflguard fleet refresh --fleet greenhouse");
+  refreshing->callback([options, &action] { action = [options] { return refresh(*options); }; });
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard fleet init|renew|refresh`
+void add_fleet_verbs(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools
