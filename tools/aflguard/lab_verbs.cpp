@@ -18,6 +18,7 @@
 #include "lab/results_files.h"
 #include "lab/summary.h"
 #include "lab/theorem_bound.h"
+#include "tools/aflguard/lab_replay.h"
 #include "tools/aflguard/lab_resources.h"
 
 namespace aflguard::tools {
@@ -377,6 +378,26 @@ void add_campaign_options(CLI::App* verb, CampaignVerbOptions& options) {
   verb->add_flag("--json", options.json, "Print results.json");
 }
 
+void add_replay(CLI::App& lab, Action& action, const Catalog& catalog) {
+  struct Options {
+    std::string recording;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = lab.add_subcommand("replay", "Judge a live gateway's recording again and compare");
+  verb->add_option("recording", options->recording, "The folder of [recording], or one segment of it")
+      ->required()
+      ->type_name("RECORDING");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->footer(
+      "Exit code 1 when a verdict differs.\n\nExample:\n  aflguard lab replay orchard/gateway/recording");
+  verb->callback([options, &action, catalog] {
+    action = [options, catalog] {
+      return replay_recording(options->recording, options->json, catalog.defenses);
+    };
+  });
+}
+
 void add_campaigns(CLI::App& lab, Action& action, const Catalog& catalog) {
   auto table = std::make_shared<CampaignVerbOptions>();
   CLI::App* verb = lab.add_subcommand("table", "Reproduce a table of the paper");
@@ -440,6 +461,7 @@ void add_lab_verbs(CLI::App& app, Action& action, const Catalog& catalog) {
   lab->require_subcommand(1);
   add_run(*lab, action, catalog);
   add_campaigns(*lab, action, catalog);
+  add_replay(*lab, action, catalog);
   auto json = std::make_shared<bool>(false);
   CLI::App* verb = lab->add_subcommand("list", "Show data sets, defenses, attacks, tables and figures");
   verb->add_flag("--json", *json, "Print one JSON document");

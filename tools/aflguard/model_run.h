@@ -12,6 +12,8 @@ namespace aflguard::tools {
 struct ModelRunOptions {
   std::string folder;
   std::string theta;
+  std::string store;  ///< a gateway's, instead of theta
+  std::string npy;    ///< also write the parameters there
   std::string x;
   std::string y;
   std::string output;
@@ -27,6 +29,8 @@ struct ModelRunOptions {
 [[nodiscard]] Status initialize_theta(const ModelRunOptions& options);
 [[nodiscard]] Status compute_gradient(const ModelRunOptions& options);
 [[nodiscard]] Status predict(const ModelRunOptions& options);
+/// The model with its parameters inside, for inference with any ONNX Runtime.
+[[nodiscard]] Status export_model(const ModelRunOptions& options);
 [[nodiscard]] Status check_model(const ModelRunOptions& options);
 
 }  // namespace aflguard::tools

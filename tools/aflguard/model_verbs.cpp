@@ -124,6 +124,23 @@ void add_predict(CLI::App& model, Action& action) {
   verb->callback([o, &action] { action = [o] { return predict(*o); }; });
 }
 
+void add_export(CLI::App& model, Action& action) {
+  auto o = std::make_shared<ModelRunOptions>();
+  CLI::App* verb =
+      add_package_verb(model, "export", "Write an ONNX file with the parameters inside, ready to use", *o);
+  auto* source = verb->add_option_group("source", "Where the parameters come from (one of them)");
+  source->add_option("--theta", o->theta, "Parameters, float32 [d]")->type_name("theta.npy");
+  source->add_option("--store", o->store, "A gateway's store; it may be running")->type_name("gateway.db");
+  source->require_option(1);
+  verb->add_option("-o,--output", o->output, "ONNX file to write")->required()->type_name("model.onnx");
+  verb->add_option("--npy", o->npy, "Write the flat parameters too")->type_name("theta.npy");
+  verb->footer(
+      "Input x is [batch, ...], output is logits.\n\nExamples:\n"
+      "  aflguard model export cnn --theta theta.npy -o digits.onnx\n"
+      "  aflguard model export orchard/model --store orchard/gateway/state/gateway.db -o digits.onnx");
+  verb->callback([o, &action] { action = [o] { return export_model(*o); }; });
+}
+
 void add_check(CLI::App& model, Action& action) {
   auto o = std::make_shared<ModelRunOptions>();
   CLI::App* verb = add_package_verb(model, "check", "Compare the gradient with finite differences", *o);
@@ -150,6 +167,7 @@ void add_model_verbs(CLI::App& app, Action& action) {
   add_init(*model, action);
   add_gradient(*model, action);
   add_predict(*model, action);
+  add_export(*model, action);
   add_check(*model, action);
 }
 
