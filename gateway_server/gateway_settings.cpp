@@ -27,7 +27,7 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   settings.broker.protocol = broker.choice_or("protocol", "auto", {"auto", "5", "3.1.1"});
   auto identity = file.table("identity");
   settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca")};
-  settings.device_book = file.table("devices").path("book");
+  settings.device_book = file.table("devices").path_or("book", "../devices.json");
 }
 
 void read_learning(ConfigFile& file, GatewaySettings& settings) {
@@ -65,12 +65,12 @@ void read_guard(ConfigFile& file, GatewaySettings& settings) {
 
 void read_store(ConfigFile& file, GatewaySettings& settings) {
   auto store = file.table("store");
-  settings.store.file = store.path("file");
+  settings.store.file = store.path_or("file", "state/gateway.db");
   settings.store.keep_verdicts =
       static_cast<std::uint64_t>(store.integer_or("keep_verdicts", 1'000'000, 1000, kLargestInteger));
   if (auto recording = file.optional_table("recording")) {
     settings.recording = GatewaySettings::Recording{
-        .folder = recording->path("folder"),
+        .folder = recording->path_or("folder", "recording"),
         .max_bytes = static_cast<std::uint64_t>(recording->integer_or("max_megabytes", 4096, 1, 1 << 30))
                      << 20};
   }

@@ -153,8 +153,10 @@ std::optional<ConfigTable> ConfigFile::optional_table(const std::string& name) {
 std::vector<std::string> ConfigFile::problems() const {
   std::vector<State::Problem> all = state_->problems;
   for (auto& problem : state_->unknown_keys()) all.push_back(std::move(problem));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const State::Problem& a, const State::Problem& b) { return a.line < b.line; });
+  // What is missing stands nowhere and comes last: often a misspelt key is the reason.
+  std::stable_sort(all.begin(), all.end(), [](const State::Problem& a, const State::Problem& b) {
+    return a.line - 1 < b.line - 1;  // line 0 wraps around to the end
+  });
   std::vector<std::string> texts;
   for (auto& problem : all) texts.push_back(std::move(problem.text));
   return texts;
