@@ -1,24 +1,15 @@
 #include "core/envelope_mbedtls/mbedtls_signer.h"
 
 #include <array>
-#include <mbedtls/ctr_drbg.h>
 #include <mbedtls/ecdsa.h>
-#include <mbedtls/entropy.h>
-#include <mbedtls/error.h>
-#include <mbedtls/pk.h>
 #include <span>
 
 #include "core/envelope_mbedtls/mbedtls_digest.h"
+#include "core/envelope_mbedtls/mbedtls_key.h"
 
 namespace aflguard {
 
 namespace {
-
-Error failed(ErrorKind kind, const std::string& what, int code) {
-  std::array<char, 128> text{};
-  mbedtls_strerror(code, text.data(), text.size());
-  return {kind, what + ": " + text.data()};
-}
 
 /// An integer of Mbed TLS that frees itself.
 struct Number {
@@ -29,46 +20,16 @@ struct Number {
   mbedtls_mpi value;
 };
 
+/// Fills a context's source of randomness from the operating system's.
+Status seed(mbedtls_ctr_drbg_context& random, mbedtls_entropy_context& entropy) {
+  if (const int code = mbedtls_ctr_drbg_seed(&random, mbedtls_entropy_func, &entropy, nullptr, 0);
+      code != 0) {
+    return mbedtls_failure(ErrorKind::kIo, "the system's randomness cannot be read", code);
+  }
+  return {};
+}
+
 }  // namespace
-
-struct MbedtlsSigner::Key {
-  Key() {
-    mbedtls_pk_init(&pk);
-    mbedtls_entropy_init(&entropy);
-    mbedtls_ctr_drbg_init(&random);
-  }
-  Key(const Key&) = delete;
-  Key& operator=(const Key&) = delete;
-  ~Key() {
-    mbedtls_ctr_drbg_free(&random);
-    mbedtls_entropy_free(&entropy);
-    mbedtls_pk_free(&pk);
-  }
-
-  [[nodiscard]] Status seed() {
-    if (const int code = mbedtls_ctr_drbg_seed(&random, mbedtls_entropy_func, &entropy, nullptr, 0);
-        code != 0) {
-      return failed(ErrorKind::kIo, "the system's randomness cannot be read", code);
-    }
-    return {};
-  }
-
-  [[nodiscard]] Status read_public_key() {
-    const mbedtls_ecp_keypair& pair = *mbedtls_pk_ec(pk);
-    std::size_t size = 0;
-    const int code = mbedtls_ecp_point_write_binary(&pair.grp, &pair.Q, MBEDTLS_ECP_PF_UNCOMPRESSED, &size,
-                                                    public_key.data(), public_key.size());
-    if (code != 0 || size != public_key.size()) {
-      return failed(ErrorKind::kInternal, "the public key cannot be written", code);
-    }
-    return {};
-  }
-
-  mbedtls_pk_context pk;
-  mbedtls_entropy_context entropy;
-  mbedtls_ctr_drbg_context random;
-  PublicKey public_key{};
-};
 
 MbedtlsSigner::MbedtlsSigner(std::unique_ptr<Key> key) : key_(std::move(key)) {}
 MbedtlsSigner::MbedtlsSigner(MbedtlsSigner&&) noexcept = default;
@@ -77,29 +38,25 @@ MbedtlsSigner::~MbedtlsSigner() = default;
 
 Result<MbedtlsSigner> MbedtlsSigner::generate() {
   auto key = std::make_unique<Key>();
-  TRY_STATUS(key->seed());
+  TRY_STATUS(seed(key->random, key->entropy));
   int code = mbedtls_pk_setup(&key->pk, mbedtls_pk_info_from_type(MBEDTLS_PK_ECKEY));
   if (code == 0) {
     code = mbedtls_ecp_gen_key(MBEDTLS_ECP_DP_SECP256R1, mbedtls_pk_ec(key->pk), mbedtls_ctr_drbg_random,
                                &key->random);
   }
-  if (code != 0) return failed(ErrorKind::kInternal, "no key can be made", code);
-  TRY_STATUS(key->read_public_key());
+  if (code != 0) return mbedtls_failure(ErrorKind::kInternal, "no key can be made", code);
+  TRY(key->public_key, p256_public_key(key->pk, "the private key"));
   return MbedtlsSigner(std::move(key));
 }
 
 Result<MbedtlsSigner> MbedtlsSigner::from_pem(std::string_view pem) {
   auto key = std::make_unique<Key>();
-  TRY_STATUS(key->seed());
+  TRY_STATUS(seed(key->random, key->entropy));
   const std::string terminated(pem);  // Mbed TLS wants PEM with its final zero
   const auto* bytes = reinterpret_cast<const unsigned char*>(terminated.c_str());
   const int code = mbedtls_pk_parse_key(&key->pk, bytes, terminated.size() + 1, nullptr, 0);
-  if (code != 0) return failed(ErrorKind::kInvalidInput, "the private key cannot be read", code);
-  if (!mbedtls_pk_can_do(&key->pk, MBEDTLS_PK_ECDSA) ||
-      mbedtls_pk_ec(key->pk)->grp.id != MBEDTLS_ECP_DP_SECP256R1) {
-    return invalid_input("the private key is not a P-256 key; make a new one");
-  }
-  TRY_STATUS(key->read_public_key());
+  if (code != 0) return mbedtls_failure(ErrorKind::kInvalidInput, "the private key cannot be read", code);
+  TRY(key->public_key, p256_public_key(key->pk, "the private key"));
   return MbedtlsSigner(std::move(key));
 }
 
@@ -118,14 +75,14 @@ Result<EcdsaSignature> MbedtlsSigner::sign(SignedParts parts) {
   EcdsaSignature signature{};
   if (code == 0) code = mbedtls_mpi_write_binary(&r.value, signature.data(), 32);
   if (code == 0) code = mbedtls_mpi_write_binary(&s.value, signature.data() + 32, 32);
-  if (code != 0) return failed(ErrorKind::kInternal, "Mbed TLS cannot sign", code);
+  if (code != 0) return mbedtls_failure(ErrorKind::kInternal, "Mbed TLS cannot sign", code);
   return signature;
 }
 
 Result<std::string> MbedtlsSigner::private_pem() const {
   std::array<unsigned char, 1024> pem{};
   const int code = mbedtls_pk_write_key_pem(&key_->pk, pem.data(), pem.size());
-  if (code != 0) return failed(ErrorKind::kInternal, "the private key cannot be written", code);
+  if (code != 0) return mbedtls_failure(ErrorKind::kInternal, "the private key cannot be written", code);
   std::string text(reinterpret_cast<const char*>(pem.data()));
   pem.fill(0);
   return text;

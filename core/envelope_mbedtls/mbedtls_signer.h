@@ -27,6 +27,8 @@ class MbedtlsSigner final : public Signer {
   [[nodiscard]] Result<std::string> private_pem() const;
 
  private:
+  friend Result<std::string> make_certificate_request(const MbedtlsSigner& key,
+                                                      const std::string& common_name);
   struct Key;
   explicit MbedtlsSigner(std::unique_ptr<Key> key);
   std::unique_ptr<Key> key_;
