@@ -169,6 +169,16 @@ Status ConfigFile::finish() const {
   return invalid_input(found.front() + " (and " + std::to_string(found.size() - 1) + " more)");
 }
 
+std::vector<std::pair<std::string, std::string>> ConfigFile::known_keys() const {
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const auto& [section, names] : state_->known) {
+    for (const std::string& name : names) {
+      if (!section.empty() || !state_->known.contains(name)) keys.emplace_back(section, name);
+    }
+  }
+  return keys;
+}
+
 const fs::path& ConfigFile::path() const {
   return state_->path;
 }

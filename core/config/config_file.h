@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/log.h"
@@ -44,6 +45,9 @@ class ConfigFile final {
   [[nodiscard]] Status finish() const;
   /// Every problem, in the order of the file, one line each.
   [[nodiscard]] std::vector<std::string> problems() const;
+
+  /// (section, key) of everything that was asked for, e.g. to check that an example file mentions it all.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> known_keys() const;
 
   [[nodiscard]] const std::filesystem::path& path() const;
 

@@ -37,6 +37,9 @@ const std::map<std::string, Names>& allowed_modules() {
         "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
         "fleet"}},
       {"datasets", {"core/base", "core/learning"}},
+      {"edge_client",
+       {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/envelope",
+        "core/envelope_mbedtls", "core/transport", "core/transport_mqtt"}},
       {"models", {"core/base", "core/learning"}},
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",
@@ -63,8 +66,8 @@ const std::map<std::string, Names>& library_owners() {
       {"lzma", {"datasets"}},
       {"sqlite3", {"gateway_server"}},
       {"zlib", {"datasets"}},
-      {"CLI/", {"tools", "gateway_server"}},
-      {"nlohmann/", {"core/learning", "datasets", "gateway_server", "fleet", "lab", "tools"}},
+      {"CLI/", {"edge_client", "gateway_server", "tools"}},
+      {"nlohmann/", {"core/learning", "datasets", "edge_client", "fleet", "gateway_server", "lab", "tools"}},
   };
   return rules;
 }

@@ -1,0 +1,92 @@
+#include "edge_client/client_config.h"
+
+#include <limits>
+
+#include "core/base/identifier.h"
+#include "core/config/dataset_section.h"
+
+namespace aflguard {
+namespace {
+
+constexpr double kDay = 86'400;
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+std::string read_name(ConfigTable& table, const std::string& key) {
+  std::string name = table.text(key);
+  if (!name.empty() && !is_identifier(name)) {
+    table.problem(key, "is \"" + name +
+                           "\", must be letters, digits, '.', '_' and '-', beginning with a letter or digit, "
+                           "64 at most");
+  }
+  return name;
+}
+
+void read_connection(ConfigFile& file, ClientConfig& config) {
+  auto fleet = file.table("fleet");
+  config.fleet = read_name(fleet, "name");
+  config.device = read_name(fleet, "device");
+
+  auto broker = file.table("broker");
+  config.host = broker.text("host");
+  config.port = static_cast<std::uint16_t>(broker.integer_or("port", 8883, 1, 65535));
+  config.protocol = broker.choice_or("protocol", "auto", {"auto", "5", "3.1.1"});
+  config.answer_wait = milliseconds_of(broker.number_or("answer_seconds", 30, 0.1, kDay));
+
+  auto identity = file.table("identity");
+  config.certificate = identity.path_or("certificate", "device.crt");
+  config.key = identity.path_or("key", "device.key");
+  config.ca = identity.path_or("ca", "ca.crt");
+  config.gateway_keys = identity.path_or("gateway", "gateway.pem");
+}
+
+void read_samples(ConfigFile& file, ClientConfig& config) {
+  auto data = file.table("data");
+  config.data = read_dataset_files(data);
+  config.follow = data.boolean_or("follow", false);
+  config.keep_samples = static_cast<std::size_t>(data.integer_or("keep_samples", 100'000, 1, 1 << 30));
+  if (!config.follow) {
+    data.refuse("keep_samples", "goes with follow = true");
+    return;
+  }
+  if (config.data.format != DatasetFormat::kCsv) data.problem("follow", "goes with format = \"csv\"");
+  for (const char* key : {"first", "count"}) data.refuse(key, "does not go with follow = true");
+}
+
+void read_training(ConfigFile& file, ClientConfig& config) {
+  auto training = file.table("training");
+  config.schedule.interval =
+      std::chrono::duration<double>(training.number_or("interval_seconds", 0, 0, 30 * kDay));
+  config.schedule.cpu_limit = training.number_or("cpu_limit", 1, 0.01, 1024);
+  for (const std::string& text : training.texts_or("quiet_hours", {})) {
+    if (auto hours = parse_quiet_hours(text); hours.ok()) {
+      config.schedule.quiet_hours.push_back(*hours);
+    } else {
+      training.problem("quiet_hours", hours.error().message);
+    }
+  }
+  if (const auto seed = training.optional_integer("seed", 0, std::numeric_limits<std::int64_t>::max())) {
+    config.seed = static_cast<std::uint64_t>(*seed);
+  }
+}
+
+}  // namespace
+
+ClientConfig read_client_config(ConfigFile& file) {
+  ClientConfig config;
+  read_connection(file, config);
+  auto model = file.table("model");
+  config.model_package = model.path_or("package", "model");
+  config.threads = static_cast<int>(model.integer_or("threads", 1, 1, 256));
+  config.runtime = model.optional_path("runtime");
+  read_samples(file, config);
+  read_training(file, config);
+  config.state_folder = file.table("state").path_or("folder", "state");
+  config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, kDay));
+  config.log_level = read_log_level(file.table("log"));
+  return config;
+}
+
+}  // namespace aflguard

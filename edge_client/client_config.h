@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/base/log.h"
+#include "core/config/config_file.h"
+#include "core/learning/dataset_files.h"
+#include "edge_client/training_schedule.h"
+
+namespace aflguard {
+
+/// Everything that client.toml can say; edge_client/client.example.toml explains each key.
+struct ClientConfig {
+  std::string fleet;
+  std::string device;
+
+  std::string host;
+  std::uint16_t port = 8883;
+  std::string protocol;  ///< "auto", "5" or "3.1.1"
+  std::chrono::milliseconds answer_wait{0};
+
+  std::filesystem::path certificate;
+  std::filesystem::path key;
+  std::filesystem::path ca;
+  std::filesystem::path gateway_keys;
+
+  std::filesystem::path model_package;
+  int threads = 1;
+  std::optional<std::filesystem::path> runtime;
+
+  DatasetFiles data;
+  bool follow = false;
+  std::size_t keep_samples = 0;
+
+  ScheduleSettings schedule;
+  std::optional<std::uint64_t> seed;
+
+  std::filesystem::path state_folder;
+  std::chrono::milliseconds status_interval{0};
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+/// Asks `file` for every key; the file collects what is wrong. Use the result only if file.finish() succeeds.
+[[nodiscard]] ClientConfig read_client_config(ConfigFile& file);
+
+}  // namespace aflguard

@@ -1,0 +1,269 @@
+#include "edge_client/client_program.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <ctime>
+#include <random>
+
+#include "core/base/clock.h"
+#include "core/base/service_notify.h"
+#include "core/base/sha256.h"
+#include "core/base/stop_signal.h"
+#include "core/envelope/model_hash.h"
+#include "core/envelope_mbedtls/mbedtls_verifier.h"
+#include "core/learning_onnx/onnx_trainer.h"
+#include "core/transport_mqtt/mqtt_bus.h"
+#include "edge_client/client_engine.h"
+#include "edge_client/device_files.h"
+#include "edge_client/device_status.h"
+
+namespace aflguard {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kGoodbye(3);
+/// Events that are handled in a row before the engine gets its turn.
+constexpr int kEventsPerTurn = 256;
+
+/// What the configuration names, loaded and checked.
+struct Loaded {
+  DeviceIdentity identity;
+  ModelDescription model;
+  ModelHash model_hash{};
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<SampleSource> source;
+  std::size_t samples = 0;
+};
+
+Result<std::unique_ptr<SampleSource>> make_source(const ClientConfig& config, const ModelDescription& model,
+                                                  LogSink& log, std::size_t& samples) {
+  if (config.follow) {
+    return std::unique_ptr<SampleSource>(
+        std::make_unique<GrowingSamples>(CsvFollower(config.data.features.string(), config.data.features,
+                                                     csv_options(config.data, model), config.keep_samples),
+                                         log));
+  }
+  TRY(Dataset data, load_dataset(config.data, model));
+  samples = data.size();
+  return std::unique_ptr<SampleSource>(std::make_unique<FixedSamples>(std::move(data)));
+}
+
+Result<Loaded> load(const ClientConfig& config, LogSink& log) {
+  TRY(DeviceIdentity identity, read_device_identity(config, SystemClock().wall()));
+  TRY(ModelPackage package, read_model_package(config.model_package));
+  const ModelDescription model = package.description;
+  TRY(const ModelHash hash, parse_model_hash(model.hash));
+  std::size_t samples = 0;
+  TRY(auto source, make_source(config, model, log, samples));
+  TRY(auto runtime, OnnxRuntime::load(config.runtime.value_or(std::filesystem::path())));
+  OnnxTrainerOptions options;
+  options.threads = config.threads;
+  TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package), options));
+  return Loaded{std::move(identity), model, hash, std::move(trainer), std::move(source), samples};
+}
+
+/// The same for one device at all times, and different on every other.
+std::uint64_t number_of(const std::string& device) {
+  const Sha256Digest digest = sha256(std::as_bytes(std::span(device)));
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < sizeof(number); ++i) number = number << 8 | digest[i];
+  return number;
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+std::chrono::nanoseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded) {
+  EngineSettings settings;
+  settings.terms = {config.fleet, config.device, loaded.model_hash, loaded.model.dimension()};
+  settings.answer.shortest = config.answer_wait;
+  settings.answer.longest = 10 * config.answer_wait;
+  settings.status_interval = config.status_interval;
+  settings.jitter_seed = number_of(config.device);
+  settings.software = "aflguard-client " AFLGUARD_VERSION;
+  settings.certificate_until = loaded.identity.certificate.not_after;
+  return settings;
+}
+
+MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settings,
+                        const FleetTopics& topics) {
+  MqttOptions options;
+  options.host = config.host;
+  options.port = config.port;
+  options.client_id = config.device;
+  options.tls = MqttTls{config.ca, config.certificate, config.key};
+  if (config.protocol == "5") options.protocol = MqttProtocol::kMqtt5;
+  if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
+  options.jitter_seed = settings.jitter_seed;
+  // Room for a verdict with its model and a retained model, and a little more.
+  options.max_queued_bytes = 4 * settings.terms.dimension * sizeof(float) + (1u << 20);
+  DeviceStatus lost;
+  lost.state = DeviceState::kLost;
+  lost.device = config.device;
+  lost.software = settings.software;
+  const std::string json = to_json(lost);
+  const auto bytes = std::as_bytes(std::span(json));
+  options.last_will =
+      LastWill{{topics.device_status(config.device), Bytes(bytes.begin(), bytes.end()), /*retained=*/true}};
+  return options;
+}
+
+/// Tells systemd that this process works, twice as often as it wants to hear it.
+class Watchdog final {
+ public:
+  void beat() {
+    const auto now = steady_clock::now();
+    if (!interval_ || now < next_) return;
+    notify_watchdog();
+    next_ = now + *interval_ / 2;
+  }
+  [[nodiscard]] steady_clock::time_point next() const {
+    return interval_ ? next_ : steady_clock::time_point::max();
+  }
+
+ private:
+  std::optional<std::chrono::microseconds> interval_ = watchdog_interval();
+  steady_clock::time_point next_{};
+};
+
+void run_engine(ClientEngine& engine, MessageBus& bus, const StopSignal& stop, Watchdog& watchdog) {
+  while (!stop.requested()) {
+    watchdog.beat();
+    const auto due = engine.step();
+    auto event = bus.next_event(std::min(due, watchdog.next()));
+    for (int i = 0; event && i < kEventsPerTurn && !stop.requested(); ++i) {
+      engine.handle(std::move(*event));
+      event = bus.next_event({});
+    }
+    if (event) engine.handle(std::move(*event));
+  }
+  notify_stopping();
+  engine.say_goodbye();
+  const auto deadline = steady_clock::now() + kGoodbye;
+  while (!engine.goodbye_said()) {
+    auto event = bus.next_event(deadline);
+    if (!event) break;
+    engine.handle(std::move(*event));
+  }
+  bus.stop();
+}
+
+Status run(const ClientProgram& program, const ClientConfig& config, LogSink& log) {
+  TRY(Loaded loaded, load(config, log));
+  TRY(UpdateSpool spool, UpdateSpool::open(config.state_folder));
+  TRY(const FleetTopics topics, FleetTopics::create(config.fleet));
+  TRY(const auto training, program.make_training({config, *loaded.trainer, *loaded.source,
+                                                  config.seed.value_or(random_seed()), log}));
+  const EngineSettings settings = engine_settings(config, loaded);
+  TRY(const auto bus, MqttBus::create(bus_options(config, settings, topics), log));
+  TRY(const auto stop, StopSignal::install([&bus] { bus->wake(); }));
+  Watchdog watchdog;
+  const SystemClock clock;
+  const MbedtlsVerifier verifier;
+  const EnvelopeOpener opener(loaded.identity.gateway_keys, verifier);
+  EnvelopeSealer sealer(loaded.identity.signer);
+  const auto keep_going = [&] {
+    watchdog.beat();
+    return !stop->requested();
+  };
+  ClientEngine engine(settings, TrainingSchedule(config.schedule), topics,
+                      {*bus, sealer, opener, *training, spool, clock, log, cpu_time, keep_going});
+  TRY_STATUS(engine.start());
+  log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
+           std::to_string(config.port) + ", model " + loaded.model.name);
+  notify_ready();
+  run_engine(engine, *bus, *stop, watchdog);
+  log.info("stopped");
+  return {};
+}
+
+Status test_config(const ClientConfig& config, LogSink& log) {
+  TRY(const Loaded loaded, load(config, log));
+  const std::string samples =
+      config.follow ? "samples from a growing table" : std::to_string(loaded.samples) + " samples";
+  std::printf("fine: device '%s' of fleet '%s', model %s with %zu parameters, %s\n", config.device.c_str(),
+              config.fleet.c_str(), loaded.model.name.c_str(), loaded.model.dimension(), samples.c_str());
+  return {};
+}
+
+/// One line each, whatever file names brought into the message.
+int report(const ClientProgram& program, std::string line) {
+  for (char& letter : line) {
+    if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') letter = ' ';
+  }
+  std::fprintf(stderr, "%s: %s\n", program.name.c_str(), line.c_str());
+  return 1;
+}
+
+struct CommandLine {
+  std::string config;
+  bool test_config = false;
+  std::string identity;
+  std::string output;
+};
+
+int run_with_config(const ClientProgram& program, const CommandLine& command) {
+  auto file = ConfigFile::read(command.config);
+  if (!file.ok()) return report(program, file.error().message);
+  const ClientConfig config = read_client_config(*file);
+  int code = 0;
+  for (const std::string& problem : file->problems()) code = report(program, problem);
+  if (code != 0) return code;
+  StderrLog log(config.log_level);
+  const Status status = command.test_config ? test_config(config, log) : run(program, config, log);
+  return status.ok() ? 0 : report(program, status.error().message);
+}
+
+int run_command(const ClientProgram& program, const CommandLine& command) {
+  if (command.identity.empty()) return run_with_config(program, command);
+  const Status status = make_device_identity(command.identity, command.output);
+  if (!status.ok()) return report(program, status.error().message);
+  std::printf(
+      "made %s/device.key and %s/device.csr; have the request signed with: aflguard device add %s "
+      "--csr device.csr\n",
+      command.output.c_str(), command.output.c_str(), command.identity.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int run_client_program(const ClientProgram& program, int argc, char** argv) {
+  CLI::App app(program.about, program.name);
+  app.set_version_flag("--version", AFLGUARD_VERSION);
+  app.footer(
+      "Examples:\n  " + program.name + " --config /etc/aflguard/client.toml --test-config\n  " +
+      program.name + " --config /etc/aflguard/client.toml\n  " + program.name +
+      " --make-identity pi-7 -o /etc/aflguard\n\nExit codes: 0 done or stopped by a signal, 1 failure, "
+      "2 usage.");
+  CommandLine command;
+  auto* config = app.add_option("--config", command.config, "configuration file (TOML)");
+  app.add_flag("--test-config", command.test_config,
+               "check the configuration and all that it names, then end")
+      ->needs(config);
+  auto* identity = app.add_option("--make-identity", command.identity,
+                                  "make a new key and a certificate request for this device name, then end")
+                       ->excludes(config);
+  auto* output = app.add_option("-o,--output", command.output, "folder for --make-identity")->needs(identity);
+  identity->needs(output);
+  if (program.add_options) program.add_options(app);
+  try {
+    app.parse(argc, argv);
+    if (command.config.empty() && command.identity.empty()) {
+      throw CLI::RequiredError("--config FILE, or --make-identity NAME,");
+    }
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  return run_command(program, command);
+}
+
+}  // namespace aflguard

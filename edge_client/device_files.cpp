@@ -1,0 +1,60 @@
+#include "edge_client/device_files.h"
+
+#include "core/base/atomic_file.h"
+#include "core/base/identifier.h"
+#include "core/envelope_mbedtls/mbedtls_certificate.h"
+#include "edge_client/identity.h"
+
+namespace aflguard {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kMaxPemBytes = 1u << 20;
+
+template <typename T>
+Result<T> in_file(const fs::path& path, Result<T> result) {
+  if (!result.ok()) return at(path.string(), result.error());
+  return result;
+}
+
+Result<KeyTable> read_gateway_keys(const fs::path& path) {
+  TRY(const std::string pem, read_text_file(path, kMaxPemBytes));
+  TRY(const auto keys, in_file(path, read_public_keys_pem(pem)));
+  KeyTable table;
+  for (const PublicKey& key : keys) TRY_STATUS(in_file(path, table.add("gateway", key)));
+  return table;
+}
+
+}  // namespace
+
+Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
+                                            std::chrono::system_clock::time_point now) {
+  TRY(const std::string key_pem, read_secret_file(config.key));
+  TRY(MbedtlsSigner signer, in_file(config.key, MbedtlsSigner::from_pem(key_pem)));
+  TRY(const std::string certificate_pem, read_text_file(config.certificate, kMaxPemBytes));
+  TRY(Certificate certificate, in_file(config.certificate, read_certificate_pem(certificate_pem)));
+  TRY_STATUS(
+      in_file(config.certificate, check_identity(certificate, signer.public_key(), config.device, now)));
+  TRY(const std::string ca_pem, read_text_file(config.ca, kMaxPemBytes));
+  TRY_STATUS(in_file(config.certificate, check_issuer(certificate_pem, ca_pem)));
+  TRY(KeyTable gateway_keys, read_gateway_keys(config.gateway_keys));
+  return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys)};
+}
+
+Status make_device_identity(const std::string& device, const fs::path& folder) {
+  TRY_STATUS(check_identifier("device name", device));
+  const fs::path key_file = folder / "device.key";
+  std::error_code error;
+  if (fs::exists(key_file, error)) {
+    return invalid_input(key_file.string() + " exists already; a key is never overwritten");
+  }
+  fs::create_directories(folder, error);
+  if (error) return io_error("cannot make folder " + folder.string() + ": " + error.message());
+  TRY(const MbedtlsSigner signer, MbedtlsSigner::generate());
+  TRY(const std::string key, signer.private_pem());
+  TRY(const std::string request, make_certificate_request(signer, device));
+  TRY_STATUS(write_file_atomically(key_file, key, FileAccess::kOwnerOnly));
+  return write_file_atomically(folder / "device.csr", request);
+}
+
+}  // namespace aflguard

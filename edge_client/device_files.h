@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/envelope/certificate.h"
+#include "core/envelope/device_registry.h"
+#include "core/envelope_mbedtls/mbedtls_signer.h"
+#include "edge_client/client_config.h"
+
+namespace aflguard {
+
+/// Who this device is and whom it believes, read from its files and checked.
+struct DeviceIdentity {
+  MbedtlsSigner signer;
+  Certificate certificate;
+  KeyTable gateway_keys;
+};
+
+/// Errors name the file.
+[[nodiscard]] Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
+                                                          std::chrono::system_clock::time_point now);
+
+/// Makes a new key and a certificate request for `device` in `folder`: device.key (0600), device.csr.
+/// kInvalidInput when the folder has a key already: a key is never overwritten.
+[[nodiscard]] Status make_device_identity(const std::string& device, const std::filesystem::path& folder);
+
+}  // namespace aflguard

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace aflguard {
+
+enum class DeviceState : std::uint8_t {
+  kInit,          ///< just started
+  kReady,         ///< connected; waits for a model, for samples or for its time
+  kTraining,      ///< takes part
+  kDisconnected,  ///< stopped by its owner
+  kLost,          ///< vanished: the broker says so by the last will
+  kAlert,         ///< needs somebody: `message` says what for
+};
+
+[[nodiscard]] std::string_view to_string(DeviceState state);
+
+/// What a device says about itself on up/<device>/status. Nothing decides on it; people and dashboards read
+/// it.
+struct DeviceStatus {
+  DeviceState state = DeviceState::kInit;
+  std::string device;
+  std::optional<std::uint64_t> version;  ///< of the model it trains on
+  std::uint64_t sequence = 0;            ///< of its latest update
+  struct LastVerdict {
+    bool accepted = false;
+    std::string reason;
+  };
+  std::optional<LastVerdict> verdict;
+  std::uint64_t accepted = 0;  ///< since the start
+  std::uint64_t rejected = 0;
+  std::uint64_t refused = 0;  ///< messages that were not the gateway's, or broken
+  std::optional<double> loss;
+  std::uint64_t samples = 0;  ///< in the latest update
+  std::string software;
+  double rss_mb = 0;
+  std::optional<std::chrono::system_clock::time_point> certificate_until;
+  std::string message;
+};
+
+/// One line of JSON, schema aflguard-device-status-1.
+[[nodiscard]] std::string to_json(const DeviceStatus& status);
+
+}  // namespace aflguard

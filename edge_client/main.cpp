@@ -1,0 +1,20 @@
+#include "edge_client/client_program.h"
+#include "edge_client/gradient_training.h"
+
+namespace {
+
+aflguard::Result<std::unique_ptr<aflguard::LocalTraining>> honest_training(
+    const aflguard::TrainingContext& context) {
+  return std::unique_ptr<aflguard::LocalTraining>(
+      std::make_unique<aflguard::GradientTraining>(context.trainer, context.source, context.seed));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return aflguard::run_client_program(
+      {.name = "aflguard-client",
+       .about = "A device of an AFLGuard fleet: trains on its own samples and sends signed updates.",
+       .make_training = honest_training},
+      argc, argv);
+}

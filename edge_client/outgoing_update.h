@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/base/bytes.h"
+#include "core/base/random.h"
+#include "core/base/result.h"
+#include "core/envelope/piece_sender.h"
+#include "core/transport/backoff.h"
+#include "core/transport/message_bus.h"
+
+namespace aflguard {
+
+/// How long a device waits for a verdict before it sends the update again.
+struct AnswerPatience {
+  std::chrono::milliseconds shortest{30'000};
+  std::chrono::milliseconds longest{300'000};
+};
+
+/// One sealed update on its way to the gateway, until its verdict comes: pieces, acknowledgements, broken
+/// links and new rounds. Without a thread and without a clock: times come in from outside.
+class OutgoingUpdate final {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr Time kNever = Time::max();
+
+  /// kInvalidInput when the envelope cannot travel (PieceSender). `seed` spreads the waits of many devices.
+  [[nodiscard]] static Result<OutgoingUpdate> create(std::uint64_t sequence, Bytes envelope,
+                                                     const AnswerPatience& patience, std::uint64_t seed);
+
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  /// Hands over as many pieces as the window and the bus allow.
+  void send(MessageBus& bus, const std::string& topic);
+  /// What the bus said about a publish; others than this update's are ignored.
+  void published(PublishId id, Time now);
+  void failed(PublishId id);
+  /// The link is gone; after the next connected() only what was not acknowledged goes again.
+  void link_lost();
+  /// A verdict that came while the link was down is lost: whoever waits for one asks again soon.
+  void connected(Time now);
+  /// Sends everything again if no verdict came in time; true when it does.
+  bool start_over_when_due(Time now);
+  /// When start_over_when_due() wants to be called; kNever while pieces are on their way.
+  [[nodiscard]] Time due() const { return due_; }
+  /// The gateway has it, but no room for it: all of it goes again after a wait.
+  void ask_again_later(Time now);
+
+ private:
+  OutgoingUpdate(std::uint64_t sequence, PieceSender sender, const AnswerPatience& patience,
+                 std::uint64_t seed)
+      : sequence_(sequence),
+        sender_(std::move(sender)),
+        waits_(patience.shortest, patience.longest, seed),
+        soon_(std::min(patience.shortest, std::chrono::milliseconds(2000))),
+        random_(seed) {}
+
+  std::uint64_t sequence_;
+  PieceSender sender_;
+  Backoff waits_;
+  std::chrono::milliseconds soon_;
+  Random random_;
+  std::map<PublishId, std::uint16_t> on_their_way_;
+  Time due_ = kNever;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,111 @@
+#include <set>
+
+#include "core/base/atomic_file.h"
+#include "edge_client/client_config.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string kLeast =
+    "[fleet]\nname = \"f\"\ndevice = \"d\"\n[broker]\nhost = \"h\"\n[data]\nformat = \"csv\"\nfile = "
+    "\"t.csv\"\n";
+
+struct Reading {
+  ClientConfig config;
+  std::vector<std::string> problems;
+};
+
+Reading reading(const std::string& text) {
+  auto file = ConfigFile::parse(text, "dir/client.toml");
+  ASSERT_OK(file);
+  ClientConfig config = read_client_config(*file);
+  return {config, file->problems()};
+}
+
+std::string example() {
+  return read_text_file(std::filesystem::path(AFLGUARD_SOURCE_DIR) / "edge_client/client.example.toml")
+      .value();
+}
+
+/// The example with every option that is commented out in force.
+std::string example_in_full() {
+  std::string text;
+  std::istringstream lines(example());
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_option = line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+                           line.find(' ', 2) == line.find(" = ");
+    text += (is_option ? line.substr(2) : line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST("Three sections are enough; everything else has a default") {
+  const Reading least = reading(kLeast);
+  TEST_ASSERT_TRUE_MESSAGE(least.problems.empty(), least.problems.empty() ? "" : least.problems[0].c_str());
+  const ClientConfig& config = least.config;
+  TEST_ASSERT_EQUAL_INT(8883, config.port);
+  TEST_ASSERT_EQUAL_STRING("auto", config.protocol.c_str());
+  TEST_ASSERT_TRUE(config.answer_wait == 30s && config.status_interval == 30s);
+  TEST_ASSERT_EQUAL_STRING("dir/device.key", config.key.c_str());
+  TEST_ASSERT_EQUAL_STRING("dir/model", config.model_package.c_str());
+  TEST_ASSERT_EQUAL_STRING("dir/state", config.state_folder.c_str());
+  TEST_ASSERT_TRUE(config.schedule.interval == 0s && config.schedule.quiet_hours.empty());
+  TEST_ASSERT_FALSE(config.seed.has_value() || config.runtime.has_value() || config.follow);
+}
+
+TEST("The example file is a working configuration with the defaults that it shows") {
+  const Reading plain = reading(example());
+  TEST_ASSERT_TRUE_MESSAGE(plain.problems.empty(), plain.problems.empty() ? "" : plain.problems[0].c_str());
+}
+
+TEST("The example file mentions every key, and nothing but keys") {
+  // With everything in force, only keys that exclude each other are in each other's way.
+  const Reading full = reading(example_in_full());
+  std::set<std::string> complaints;
+  for (const std::string& problem : full.problems) {
+    TEST_ASSERT_TRUE_MESSAGE(problem.find("unknown") == std::string::npos, problem.c_str());
+    complaints.insert(
+        problem.substr(problem.find(": ") + 2, problem.find(" goes with") - problem.find(": ") - 2));
+  }
+  TEST_ASSERT_TRUE(complaints == (std::set<std::string>{"[data] images", "[data] features", "[data] labels",
+                                                        "[data] keep_samples"}));
+  // A key that the reader asks for and the example lacks would be missing here.
+  auto file = ConfigFile::parse("[x]\nunknown = 1\n", "c.toml");
+  ASSERT_OK(file);
+  (void)read_client_config(*file);
+  for (const auto& [section, key] : file->known_keys()) {
+    ASSERT_CONTAINS(example_in_full(), "\n" + key + " = ");
+  }
+}
+
+TEST("Names that could not be topics, and spans that are none, are refused with their line") {
+  const auto problem = [](const std::string& from, const std::string& to) {
+    std::string text = kLeast + "[training]\nquiet_hours = []\n";
+    text.replace(text.find(from), from.size(), to);
+    const Reading wrong = reading(text);
+    return wrong.problems.empty() ? std::string("(none)") : wrong.problems[0];
+  };
+  ASSERT_CONTAINS(problem("\"d\"", "\"a/b\""),
+                  "dir/client.toml:3: [fleet] device is \"a/b\", must be letters");
+  ASSERT_CONTAINS(problem("\"f\"", "\"+\""), ":2: [fleet] name is \"+\"");
+  ASSERT_CONTAINS(problem("[]", "[\"25:00-26:00\"]"), ":10: [training] quiet_hours '25:00-26:00' is no time");
+}
+
+TEST("A growing table is a table, and has no fixed part") {
+  ASSERT_CONTAINS(reading(kLeast + "follow = true\nfirst = 3\n").problems.at(0),
+                  "first does not go with follow");
+  std::string idx = kLeast;
+  idx.replace(idx.find("csv"), 3, "idx");
+  idx.replace(idx.find("file"), 4, "images");
+  ASSERT_CONTAINS(reading(idx + "labels = \"l\"\nfollow = true\n").problems.at(0),
+                  "follow goes with format = \"csv\"");
+  ASSERT_CONTAINS(reading(kLeast + "keep_samples = 5\n").problems.at(0),
+                  "keep_samples goes with follow = true");
+  TEST_ASSERT_EQUAL_size_t(5, reading(kLeast + "follow = true\nkeep_samples = 5\n").config.keep_samples);
+}

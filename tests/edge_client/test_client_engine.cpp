@@ -1,0 +1,504 @@
+#include <filesystem>
+#include <memory>
+
+#include "core/transport/in_process_broker.h"
+#include "edge_client/client_engine.h"
+#include "tests/edge_client/gateway_stand_in.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kDimension = 10'000;  // three pieces
+
+class KeptLog final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view line) override { text += std::string(line) + "\n"; }
+  std::string text;
+};
+
+/// Virtual time: the broker's.
+class BrokerClock final : public Clock {
+ public:
+  explicit BrokerClock(const InProcessBroker& broker) : broker_(broker) {}
+  [[nodiscard]] std::chrono::system_clock::time_point wall() const override {
+    return std::chrono::system_clock::from_time_t(1'800'000'000) + broker_.now() + jump;
+  }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point(1000s + broker_.now());
+  }
+  std::chrono::seconds jump{0};
+
+ private:
+  const InProcessBroker& broker_;
+};
+
+/// Sends the model's version in every coordinate.
+class EchoTraining final : public LocalTraining {
+ public:
+  [[nodiscard]] Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing&) override {
+    ++calls;
+    if (problem) return *problem;
+    return TrainedUpdate{std::vector<float>(kDimension, static_cast<float>(model.version)), 32, 0.5};
+  }
+  int calls = 0;
+  std::optional<Error> problem;
+};
+
+ModelMessage first_model() {
+  ModelMessage model;
+  model.fleet = "orchard";
+  model.version = 100;
+  model.model_hash[0] = 7;
+  model.batch_size = 32;
+  model.learning_rate = 0.1;
+  model.vector.assign(kDimension, 0.25F);
+  return model;
+}
+
+/// One device and its gateway around a broker, in one thread.
+struct World {
+  explicit World(const LinkFaults& faults = {}) : broker(1, faults), clock(broker) {
+    ASSERT_OK(devices.add("pi-1", device_key.public_key()));
+    ASSERT_OK(gateways.add("gateway", gateway_key.public_key()));
+    gateway_bus = broker.client("gateway");
+    gateway = std::make_unique<GatewayStandIn>(*gateway_bus, gateway_key, devices, first_model());
+    gateway->start();
+    settings.terms = {"orchard", "pi-1", first_model().model_hash, kDimension};
+    settings.jitter_seed = 3;
+    settings.software = "test";
+  }
+
+  void start_device() {
+    spool.emplace(UpdateSpool::open(folder / "state").value());
+    bus = broker.client("pi-1", LastWill{{"aflguard/v1/orchard/up/pi-1/status", {}, true}});
+    engine = std::make_unique<ClientEngine>(settings, TrainingSchedule(schedule),
+                                            FleetTopics::create("orchard").value(),
+                                            EngineParts{*bus, sealer, opener, training, *spool, clock, log,
+                                                        [] { return 0ns; }, [] { return true; }});
+    ASSERT_OK(engine->start());
+  }
+  /// Power loss: nothing is said to anybody.
+  void kill_device() {
+    broker.cut("pi-1");
+    engine.reset();
+    bus.reset();
+    spool.reset();
+    broker.restore("pi-1");
+  }
+
+  /// Both sides work until `done`, at most `span` of virtual time; true when it came.
+  bool run_until(const std::function<bool()>& done, std::chrono::microseconds span = 600s) {
+    const auto end = broker.now() + span;
+    while (!done() && broker.now() < end) {
+      broker.advance(1ms);
+      while (auto event = gateway_bus->next_event({})) gateway->handle(*event);
+      if (!engine) continue;
+      while (auto event = bus->next_event({})) engine->handle(std::move(*event));
+      const auto next = engine->step();
+      // Nothing is under way: on to the next thing that is due.
+      if (!done() && next > clock.steady() + 2ms && quiet++ > 20) {
+        broker.advance(std::min<std::chrono::microseconds>(
+            std::chrono::duration_cast<std::chrono::microseconds>(next - clock.steady()), 1s));
+      } else if (next <= clock.steady() + 2ms) {
+        quiet = 0;
+      }
+    }
+    return done();
+  }
+  bool run_until_verdicts(std::uint64_t count) {
+    return run_until([&, count] { return engine->status().accepted + engine->status().rejected >= count; });
+  }
+
+  TemporaryFolder folder;
+  InProcessBroker broker;
+  BrokerClock clock;
+  KeptLog log;
+  MbedtlsSigner device_key = MbedtlsSigner::generate().value();
+  MbedtlsSigner gateway_key = MbedtlsSigner::generate().value();
+  KeyTable devices;
+  KeyTable gateways;
+  MbedtlsVerifier verifier;
+  EnvelopeOpener opener{gateways, verifier};
+  EnvelopeSealer sealer{device_key};
+  EchoTraining training;
+  EngineSettings settings;
+  ScheduleSettings schedule{.interval = 1s};
+  std::unique_ptr<MessageBus> gateway_bus;
+  std::unique_ptr<GatewayStandIn> gateway;
+  std::optional<UpdateSpool> spool;
+  std::unique_ptr<MessageBus> bus;
+  std::unique_ptr<ClientEngine> engine;
+  int quiet = 0;
+};
+
+}  // namespace
+
+TEST("A device takes the model, sends an update, takes the verdict and its model, and goes on") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(3));
+  TEST_ASSERT_EQUAL_size_t(3, world.gateway->applied());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const UpdateMessage& update = world.gateway->seen[i].message;
+    TEST_ASSERT_EQUAL_UINT64(i + 1, update.sequence);
+    TEST_ASSERT_EQUAL_UINT64(100 + i, update.base_version);
+    TEST_ASSERT_EQUAL_FLOAT(static_cast<float>(100 + i), update.vector.at(kDimension - 1));
+  }
+  ASSERT_CONTAINS(world.log.text, "verdict 1: accepted, version 101, delay 0");
+  TEST_ASSERT_TRUE(world.gateway->refused.empty());
+}
+
+TEST("Without a model nothing is trained; the model that comes later is taken") {
+  World world;
+  world.start_device();
+  TEST_ASSERT_FALSE(world.run_until([&] { return world.training.calls > 0; }, 120s));
+  ASSERT_CONTAINS(world.gateway->statuses.back(), "\"state\":\"ready\"");
+  ASSERT_CONTAINS(world.gateway->statuses.back(), "waiting for a model");
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+}
+
+TEST("A verdict without a model sends the device to the retained one, which must be new enough") {
+  World world;
+  world.gateway->models_in_verdicts = false;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  // The broker still keeps version 100, and the verdict said 101.
+  world.run_until([] { return false; }, 5s);
+  TEST_ASSERT_EQUAL_INT(1, world.training.calls);
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(101, world.gateway->seen.back().message.base_version);
+}
+
+TEST("When no newer model comes for long, the one at hand will do") {
+  World world;
+  world.gateway->models_in_verdicts = false;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(100, world.gateway->seen.back().message.base_version);
+}
+
+TEST("An older retained model is ignored while a newer one is known") {
+  World world;
+  world.schedule.interval = 3600s;  // the model has to be fetched anew each time
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.training.calls == 2; }, 7200s));
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(101, world.gateway->seen.back().message.base_version);
+}
+
+TEST("Before training after a long pause, the newest model is fetched") {
+  World world;
+  world.schedule.interval = 3600s;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  world.gateway->model().version = 250;
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().accepted == 2; }, 7200s));
+  TEST_ASSERT_EQUAL_UINT64(250, world.gateway->seen.back().message.base_version);
+}
+
+TEST("A gateway that went back is believed: its verdict counts, not the newer model at hand") {
+  World world;
+  world.gateway->models_in_verdicts = false;
+  world.gateway->publish_model();
+  world.gateway->change = [](VerdictMessage& verdict) {
+    verdict.accepted = false;
+    verdict.reason = 9;  // unknown-version
+    verdict.version = 40;
+  };
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.training.calls == 1; }));
+  ModelMessage restored = first_model();
+  restored.version = 40;
+  world.gateway->publish_model(restored);
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 2; }));
+  TEST_ASSERT_EQUAL_UINT64(40, world.gateway->seen.back().message.base_version);
+}
+
+TEST("A lost verdict: the same bytes go again, and nothing counts twice") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 3; }));
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+  TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == world.gateway->seen[2].envelope);
+  TEST_ASSERT_TRUE(world.gateway->seen[2].repeat);
+  world.gateway->answers = true;
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.engine->status().accepted);
+  ASSERT_CONTAINS(world.log.text, "no verdict for update 1 yet; sending it again");
+}
+
+TEST("Killed while sending, the device comes back with the same sequence number and bytes") {
+  World world({.shortest_delay = 5ms, .longest_delay = 5ms});
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.training.calls == 1; }));
+  world.kill_device();
+  world.run_until([] { return false; }, 1s);
+  TEST_ASSERT_EQUAL_size_t(0, world.gateway->seen.size());
+  const auto spooled = UpdateSpool::open(world.folder / "state")->take_waiting();
+  TEST_ASSERT_TRUE(spooled && spooled->sequence == 1);
+  world.gateway->answers = true;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->seen[0].message.sequence);
+  TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == spooled->envelope);
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(2, world.gateway->seen.back().message.sequence);
+}
+
+TEST("Killed after the gateway had judged, the device asks again and gets the stored verdict") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  world.kill_device();
+  world.gateway->answers = true;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.gateway->seen[1].repeat);
+  TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == world.gateway->seen[1].envelope);
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+}
+
+TEST("A device that lost its memory goes on above what the gateway has judged") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  world.gateway->change = [](VerdictMessage& verdict) {
+    if (verdict.sequence != 1) return;
+    verdict.accepted = false;
+    verdict.reason = 72;  // replayed
+    verdict.highest_sequence = 5000;
+  };
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(5001, world.gateway->seen.back().message.sequence);
+}
+
+TEST(
+    "Through lost, doubled and overtaking messages, cut links and a crashing broker, every update counts "
+    "once") {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    World world({.shortest_delay = 1ms, .longest_delay = 30ms, .loss = 0.15, .duplication = 0.2});
+    world.settings.jitter_seed = seed;
+    world.settings.answer = {2s, 10s};
+    world.gateway->publish_model();
+    world.start_device();
+    Random random(seed);
+    for (int i = 0; i < 12; ++i) {
+      world.run_until([] { return false; }, std::chrono::milliseconds(random.below(3000)));
+      switch (random.below(3)) {
+        case 0:
+          world.broker.crash();
+          break;
+        case 1:
+          world.broker.cut("pi-1");
+          world.broker.restore("pi-1");
+          break;
+        default:
+          world.kill_device();
+          world.start_device();
+      }
+      world.gateway->publish_model();
+    }
+    const auto before = world.gateway->applied();
+    TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->applied() >= before + 3; }));
+    std::map<std::uint64_t, Bytes> by_sequence;
+    for (const auto& seen : world.gateway->seen) {
+      auto& known = by_sequence[seen.message.sequence];
+      if (!known.empty()) TEST_ASSERT_TRUE_MESSAGE(known == seen.envelope, "one number, two updates");
+      known = seen.envelope;
+    }
+    TEST_ASSERT_EQUAL_UINT64_MESSAGE(by_sequence.size(), by_sequence.rbegin()->first,
+                                     "no number is left out");
+  }
+}
+
+TEST("What a stranger signed counts for nothing: no model, no verdict; it is counted and logged") {
+  World world;
+  MbedtlsSigner stranger = MbedtlsSigner::generate().value();
+  GatewayStandIn foreign(*world.gateway_bus, stranger, world.devices, first_model());
+  foreign.publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().refused == 1; }));
+  TEST_ASSERT_EQUAL_INT(0, world.training.calls);
+  ASSERT_CONTAINS(world.log.text, "message refused (unknown-key)");
+  world.gateway->answers = false;
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  foreign.send_verdict(foreign.verdict_for("pi-1", world.gateway->seen[0].message));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().refused == 2; }));
+  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
+}
+
+TEST("A verdict for another update than the one that waits is no verdict for it") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  VerdictMessage other = world.gateway->verdict_for("pi-1", world.gateway->seen[0].message);
+  other.sequence = 99;
+  other.highest_sequence = 0;
+  world.gateway->send_verdict(other);
+  world.run_until([] { return false; }, 1s);
+  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
+}
+
+TEST("A gateway without room is asked again later, and the update is not given up") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  VerdictMessage full = world.gateway->verdict_for("pi-1", world.gateway->seen[0].message);
+  full.accepted = false;
+  full.reason = 74;
+  world.gateway->send_verdict(full);
+  world.run_until([] { return false; }, 1s);
+  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().rejected);
+  world.gateway->answers = true;
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.engine->status().accepted);
+}
+
+TEST("The package of another model: the device says so and waits") {
+  World world;
+  ModelMessage other = first_model();
+  other.model_hash[0] ^= 1;
+  world.gateway->publish_model(other);
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
+  ASSERT_CONTAINS(
+      world.gateway->statuses.empty() ? world.engine->status().message : world.engine->status().message,
+      "install the fleet's model package");
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kTraining; }));
+}
+
+TEST("A full disk: alert, nothing is sent unsaved, and the update goes out once there is room") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  // A folder that is gone is as good as one without room.
+  std::filesystem::rename(world.folder / "state", world.folder / "away");
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
+  ASSERT_CONTAINS(world.engine->status().message, "cannot be saved");
+  world.run_until([] { return false; }, 120s);
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+  TEST_ASSERT_EQUAL_INT_MESSAGE(2, world.training.calls, "it keeps the update it has");
+  std::filesystem::rename(world.folder / "away", world.folder / "state");
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(2, world.gateway->seen.back().message.sequence);
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kTraining; }));
+}
+
+TEST("No samples yet is no alarm; a failing training is, until it works") {
+  World world;
+  world.gateway->publish_model();
+  world.training.problem = unavailable("waiting for samples");
+  world.start_device();
+  world.run_until([] { return false; }, 30s);
+  TEST_ASSERT_TRUE(world.engine->status().state == DeviceState::kReady);
+  TEST_ASSERT_EQUAL_STRING("waiting for samples", world.engine->status().message.c_str());
+  world.training.problem = internal_error("the graph is broken");
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
+  ASSERT_CONTAINS(world.engine->status().message, "the graph is broken");
+  world.training.problem.reset();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+}
+
+TEST("A diverged model gives no update: NaN is never signed") {
+  World world;
+  class NanTraining final : public LocalTraining {
+    [[nodiscard]] Result<TrainedUpdate> train(const ModelMessage&, const KeepGoing&) override {
+      return TrainedUpdate{std::vector<float>(kDimension, std::numeric_limits<float>::quiet_NaN()), 1, 0};
+    }
+  };
+  NanTraining nan;
+  world.gateway->publish_model();
+  world.spool.emplace(UpdateSpool::open(world.folder / "state").value());
+  world.bus = world.broker.client("pi-1");
+  world.engine = std::make_unique<ClientEngine>(
+      world.settings, TrainingSchedule(world.schedule), FleetTopics::create("orchard").value(),
+      EngineParts{*world.bus, world.sealer, world.opener, nan, *world.spool, world.clock, world.log,
+                  [] { return 0ns; }, [] { return true; }});
+  ASSERT_OK(world.engine->start());
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
+  TEST_ASSERT_EQUAL_size_t(0, world.gateway->seen.size());
+}
+
+TEST("In quiet hours the device rests, says so, and starts when they are over") {
+  World world;
+  const int minute = local_minute(world.clock.wall());
+  world.schedule = {.quiet_hours = {{minute, (minute + 30) % 1440}}};
+  world.gateway->publish_model();
+  world.start_device();
+  world.run_until([] { return false; }, 600s);
+  TEST_ASSERT_EQUAL_INT(0, world.training.calls);
+  ASSERT_CONTAINS(world.gateway->statuses.back(), "quiet hours");
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.training.calls > 0; }, 1800s));
+}
+
+TEST("A clock that jumps neither stops the device nor makes it send twice") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  world.clock.jump = std::chrono::seconds(-86'400 * 365);
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  world.clock.jump = std::chrono::seconds(86'400 * 3650);
+  TEST_ASSERT_TRUE(world.run_until_verdicts(3));
+  TEST_ASSERT_EQUAL_size_t(3, world.gateway->seen.size());
+}
+
+TEST("The status says who and how, at its interval, and goodbye when the device stops") {
+  World world;
+  world.gateway->publish_model();
+  world.settings.status_interval = 10s;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  const auto count = world.gateway->statuses.size();
+  world.run_until([] { return false; }, 25s);
+  TEST_ASSERT_GREATER_OR_EQUAL_size_t(count + 2, world.gateway->statuses.size());
+  ASSERT_CONTAINS(world.gateway->statuses.back(), R"("state":"training","device":"pi-1")");
+  world.engine->say_goodbye();
+  TEST_ASSERT_FALSE(world.engine->goodbye_said());
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->goodbye_said(); }));
+  world.run_until([] { return false; }, 100ms);
+  TEST_ASSERT_TRUE(
+      std::any_of(world.gateway->statuses.begin(), world.gateway->statuses.end(),
+                  [](const auto& s) { return s.find("\"state\":\"disconnected\"") != std::string::npos; }));
+}
+
+TEST("A certificate that has ended while the link was down raises the alarm") {
+  World world;
+  world.gateway->publish_model();
+  world.settings.certificate_until = world.clock.wall() + 30s;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  ASSERT_CONTAINS(world.engine->status().message, "the certificate ends at");
+  world.run_until([] { return false; }, 60s);
+  world.broker.cut("pi-1");
+  world.run_until([] { return false; }, 1s);
+  ASSERT_CONTAINS(world.log.text, "the certificate ended at");
+}

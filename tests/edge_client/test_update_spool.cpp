@@ -1,0 +1,124 @@
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/atomic_file.h"
+#include "edge_client/update_spool.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+Bytes envelope_of(int value) {
+  return Bytes(1000, static_cast<std::byte>(value));
+}
+
+UpdateSpool opened(const TemporaryFolder& folder) {
+  auto spool = UpdateSpool::open(folder / "state");
+  ASSERT_OK(spool);
+  return std::move(*spool);
+}
+
+}  // namespace
+
+TEST("An update that waits comes back after a restart with the same number and bytes") {
+  const TemporaryFolder folder;
+  {
+    UpdateSpool spool = opened(folder);
+    TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+    TEST_ASSERT_EQUAL_UINT64(1, spool.next_sequence());
+    ASSERT_OK(spool.store(1, envelope_of(1)));
+    TEST_ASSERT_EQUAL_UINT64(2, spool.next_sequence());
+  }
+  UpdateSpool spool = opened(folder);
+  const auto waiting = spool.take_waiting();
+  TEST_ASSERT_TRUE(waiting && waiting->sequence == 1 && waiting->envelope == envelope_of(1));
+  TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+  TEST_ASSERT_EQUAL_UINT64(2, spool.next_sequence());
+}
+
+TEST("An update with a verdict does not come back, and its number is not used again") {
+  const TemporaryFolder folder;
+  {
+    UpdateSpool spool = opened(folder);
+    ASSERT_OK(spool.store(1, envelope_of(1)));
+    spool.finish(1);
+    ASSERT_OK(spool.store(2, envelope_of(2)));
+    spool.finish(2);
+  }
+  UpdateSpool spool = opened(folder);
+  TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+  TEST_ASSERT_EQUAL_UINT64(3, spool.next_sequence());
+  ASSERT_OK(spool.store(3, envelope_of(3)));
+  TEST_ASSERT_FALSE_MESSAGE(fs::exists(folder / "state/2.done"), "older files go");
+}
+
+TEST("What the gateway has judged moves the next number up, never down") {
+  const TemporaryFolder folder;
+  UpdateSpool spool = opened(folder);
+  spool.raise_sequence(500);
+  TEST_ASSERT_EQUAL_UINT64(501, spool.next_sequence());
+  spool.raise_sequence(3);
+  TEST_ASSERT_EQUAL_UINT64(501, spool.next_sequence());
+}
+
+TEST("A damaged file is put aside with a warning, whichever byte is wrong, and its number counts as used") {
+  const std::size_t size = 48 + 1000;
+  for (const std::size_t position :
+       {std::size_t{0}, std::size_t{8}, std::size_t{20}, std::size_t{48}, size - 1}) {
+    const TemporaryFolder folder;
+    ASSERT_OK(opened(folder).store(7, envelope_of(1)));
+    auto bytes = read_file(folder / "state/7.update");
+    ASSERT_OK(bytes);
+    TEST_ASSERT_EQUAL_size_t(size, bytes->size());
+    (*bytes)[position] ^= std::byte{1};
+    ASSERT_OK(write_file_atomically(folder / "state/7.update", std::span<const std::byte>(*bytes)));
+    for (int restart = 0; restart < 2; ++restart) {
+      UpdateSpool spool = opened(folder);
+      TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+      TEST_ASSERT_EQUAL_UINT64(8, spool.next_sequence());
+      TEST_ASSERT_EQUAL_size_t(restart == 0 ? 1 : 0, spool.warnings().size());
+    }
+  }
+}
+
+TEST("A file that is cut short or empty is damaged too") {
+  for (const std::uintmax_t size : {0, 10, 47, 500}) {
+    const TemporaryFolder folder;
+    ASSERT_OK(opened(folder).store(1, envelope_of(1)));
+    fs::resize_file(folder / "state/1.update", size);
+    UpdateSpool spool = opened(folder);
+    TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+    TEST_ASSERT_EQUAL_size_t(1, spool.warnings().size());
+    TEST_ASSERT_EQUAL_UINT64(2, spool.next_sequence());
+  }
+}
+
+TEST("What a killed process left half-written is cleared away; strangers' files stay") {
+  const TemporaryFolder folder;
+  ASSERT_OK(opened(folder).store(4, envelope_of(1)));
+  for (const char* name : {"5.update.a1B2c3", "notes.txt", "x.update", "0.update"}) {
+    std::ofstream(folder / "state" / name) << "x";
+  }
+  UpdateSpool spool = opened(folder);
+  TEST_ASSERT_TRUE(spool.take_waiting()->sequence == 4);
+  TEST_ASSERT_FALSE(fs::exists(folder / "state/5.update.a1B2c3"));
+  TEST_ASSERT_TRUE(fs::exists(folder / "state/notes.txt"));
+  TEST_ASSERT_EQUAL_UINT64(5, spool.next_sequence());
+}
+
+TEST("One folder serves one client at a time") {
+  const TemporaryFolder folder;
+  const UpdateSpool spool = opened(folder);
+  const auto second = UpdateSpool::open(folder / "state");
+  TEST_ASSERT_TRUE(second.error().kind == ErrorKind::kUnavailable);
+  ASSERT_CONTAINS(message_of(second), "in use by another process");
+}
+
+TEST("A folder that cannot be made is an error with its name") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "x";
+  ASSERT_CONTAINS(message_of(UpdateSpool::open(folder / "file/state")), "file/state");
+}
