@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/envelope/model_hash.h"
 #include "core/learning/npy.h"
 
 namespace aflguard {
@@ -19,12 +20,6 @@ Result<std::vector<float>> first_parameters(const GatewaySettings::Model& model,
   return invalid_input(model.initial->string() + ": holds " + std::to_string(array.size()) +
                        (finite ? "" : ", not all finite,") + " numbers, the model has " +
                        std::to_string(wanted) + " parameters");
-}
-
-int hex_digit(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  return -1;
 }
 
 }  // namespace
@@ -85,11 +80,7 @@ Result<ModelMessage> model_terms(const GatewaySettings& settings, const ModelDes
   terms.batch_size = settings.training.batch_size;
   terms.learning_rate = settings.training.learning_rate;
   terms.local_steps = settings.training.local_steps;
-  if (model.hash.size() != 2 * terms.model_hash.size()) return corrupt("model hash '" + model.hash + "'");
-  for (std::size_t i = 0; i < terms.model_hash.size(); ++i) {
-    terms.model_hash[i] =
-        static_cast<std::uint8_t>(hex_digit(model.hash[2 * i]) * 16 + hex_digit(model.hash[2 * i + 1]));
-  }
+  TRY(terms.model_hash, parse_model_hash(model.hash));
   return terms;
 }
 

@@ -134,20 +134,40 @@ Status take_entry(CborReader& reader, std::int64_t key, ModelHash& to) {
   return {};
 }
 
+/// ... and the other way round.
+void put_entry(CborWriter& writer, std::uint64_t key, std::uint64_t value) {
+  writer.put_unsigned(key);
+  writer.put_unsigned(value);
+}
+
+void put_entry(CborWriter& writer, std::uint64_t key, double value) {
+  writer.put_unsigned(key);
+  writer.put_double(value);
+}
+
+void put_entry(CborWriter& writer, std::uint64_t key, bool value) {
+  writer.put_unsigned(key);
+  writer.put_bool(value);
+}
+
+void put_entry(CborWriter& writer, std::uint64_t key, const std::string& value) {
+  writer.put_unsigned(key);
+  writer.put_text(value);
+}
+
+void put_entry(CborWriter& writer, std::uint64_t key, const ModelHash& value) {
+  writer.put_unsigned(key);
+  writer.put_bytes(std::as_bytes(std::span(value)));
+}
+
 void put_model(CborWriter& writer, Bytes& out, const ModelMessage& model) {
   writer.put_map(7);
-  writer.put_unsigned(1);
-  writer.put_text(model.fleet);
-  writer.put_unsigned(2);
-  writer.put_unsigned(model.version);
-  writer.put_unsigned(3);
-  writer.put_bytes(std::as_bytes(std::span(model.model_hash)));
-  writer.put_unsigned(4);
-  writer.put_unsigned(model.batch_size);
-  writer.put_unsigned(5);
-  writer.put_double(model.learning_rate);
-  writer.put_unsigned(6);
-  writer.put_unsigned(model.local_steps);
+  put_entry(writer, 1, model.fleet);
+  put_entry(writer, 2, model.version);
+  put_entry(writer, 3, model.model_hash);
+  put_entry(writer, 4, std::uint64_t{model.batch_size});
+  put_entry(writer, 5, model.learning_rate);
+  put_entry(writer, 6, std::uint64_t{model.local_steps});
   writer.put_unsigned(7);
   put_vector(writer, out, model.vector);
 }
@@ -184,18 +204,12 @@ Result<Payload> encode(const UpdateMessage& update) {
   payload.bytes.reserve(update.vector.size() * sizeof(float) + kRoomForFields);
   CborWriter writer(payload.bytes);
   writer.put_map(7);
-  writer.put_unsigned(1);
-  writer.put_text(update.fleet);
-  writer.put_unsigned(2);
-  writer.put_bytes(std::as_bytes(std::span(update.model_hash)));
-  writer.put_unsigned(3);
-  writer.put_unsigned(update.base_version);
-  writer.put_unsigned(4);
-  writer.put_unsigned(update.sequence);
-  writer.put_unsigned(5);
-  writer.put_unsigned(update.samples);
-  writer.put_unsigned(6);
-  writer.put_double(update.loss);
+  put_entry(writer, 1, update.fleet);
+  put_entry(writer, 2, update.model_hash);
+  put_entry(writer, 3, update.base_version);
+  put_entry(writer, 4, update.sequence);
+  put_entry(writer, 5, update.samples);
+  put_entry(writer, 6, update.loss);
   writer.put_unsigned(7);
   put_vector(writer, payload.bytes, update.vector);
   return payload;
@@ -221,26 +235,16 @@ Result<Payload> encode(const VerdictMessage& verdict) {
   payload.bytes.reserve((verdict.model ? verdict.model->vector.size() * sizeof(float) : 0) + kRoomForFields);
   CborWriter writer(payload.bytes);
   writer.put_map(kVerdictFields + (verdict.model ? 1 : 0));
-  writer.put_unsigned(1);
-  writer.put_text(verdict.fleet);
-  writer.put_unsigned(2);
-  writer.put_text(verdict.device);
-  writer.put_unsigned(3);
-  writer.put_unsigned(verdict.sequence);
-  writer.put_unsigned(4);
-  writer.put_bool(verdict.accepted);
-  writer.put_unsigned(5);
-  writer.put_unsigned(verdict.reason);
-  writer.put_unsigned(6);
-  writer.put_double(verdict.distance);
-  writer.put_unsigned(7);
-  writer.put_double(verdict.bound);
-  writer.put_unsigned(8);
-  writer.put_unsigned(verdict.version);
-  writer.put_unsigned(9);
-  writer.put_unsigned(verdict.delay);
-  writer.put_unsigned(10);
-  writer.put_unsigned(verdict.highest_sequence);
+  put_entry(writer, 1, verdict.fleet);
+  put_entry(writer, 2, verdict.device);
+  put_entry(writer, 3, verdict.sequence);
+  put_entry(writer, 4, verdict.accepted);
+  put_entry(writer, 5, std::uint64_t{verdict.reason});
+  put_entry(writer, 6, verdict.distance);
+  put_entry(writer, 7, verdict.bound);
+  put_entry(writer, 8, verdict.version);
+  put_entry(writer, 9, verdict.delay);
+  put_entry(writer, 10, verdict.highest_sequence);
   if (verdict.model) {
     writer.put_unsigned(11);
     put_model(writer, payload.bytes, *verdict.model);

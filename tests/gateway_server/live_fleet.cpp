@@ -7,6 +7,7 @@
 #include "core/aggregation/aggregator.h"
 #include "core/base/atomic_file.h"
 #include "core/envelope/message_codec.h"
+#include "core/envelope/model_hash.h"
 #include "core/envelope/piece_sender.h"
 #include "core/learning/model_package.h"
 #include "core/learning/npy.h"
@@ -54,10 +55,7 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   const ModelPackage package = models::build_zoo_package("linear-regression", zoo).value();
   ASSERT_OK(write_model_package(package, folder_ / "model"));
   dimension_ = package.description.dimension();
-  for (std::size_t i = 0; i < model_hash_.size(); ++i) {
-    model_hash_[i] =
-        static_cast<std::uint8_t>(std::stoul(package.description.hash.substr(2 * i, 2), nullptr, 16));
-  }
+  model_hash_ = parse_model_hash(package.description.hash).value();
   const std::vector<float> features = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
   const std::vector<float> values = {1, 2, 3, 4};
   ASSERT_OK(write_npy(folder_ / "trusted-features.npy", features, {4, kFeatures}));
