@@ -171,13 +171,14 @@ TEST("Revoked devices are in both of the broker's lists until their certificates
   ASSERT_OK(fleet.add_device({"pi-2", {}, 10}, office.authority, office.clock));
   const auto empty = fs::file_size(fleet.folder().revocation_list());
   ASSERT_OK(fleet.revoke_device("pi-1", {}, office.authority, office.clock));
-  TEST_ASSERT_TRUE(fs::file_size(fleet.folder().revocation_list()) > empty);
+  // A signature in DER takes 70 to 72 bytes, an entry more than 30.
+  TEST_ASSERT_TRUE(fs::file_size(fleet.folder().revocation_list()) > empty + 20);
   const std::string list = read_text_file(fleet.folder().access_list()).value();
   ASSERT_CONTAINS(list, "user pi-1\ntopic deny #\n");
   TEST_ASSERT_TRUE(list.find("user pi-2") == std::string::npos);
   office.clock.now += std::chrono::days(11);
   ASSERT_OK(fleet.refresh_broker(office.authority, office.clock));
-  TEST_ASSERT_EQUAL_size_t(empty, fs::file_size(fleet.folder().revocation_list()));
+  TEST_ASSERT_TRUE(fs::file_size(fleet.folder().revocation_list()) < empty + 20);
   ASSERT_CONTAINS(read_text_file(fleet.folder().access_list()).value(), "user pi-1\ntopic deny #\n");
 }
 
