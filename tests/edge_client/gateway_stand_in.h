@@ -85,6 +85,7 @@ class GatewayStandIn final {
   std::vector<Seen> seen;             ///< whole updates, in the order of their arrival
   std::vector<std::string> statuses;  ///< of all devices
   std::vector<std::string> refused;   ///< why messages were not taken
+  std::size_t pieces = 0;             ///< of updates, repeats included
   bool models_in_verdicts = true;
   bool answers = true;
   std::function<void(VerdictMessage&)> change = [](VerdictMessage&) {};
@@ -99,6 +100,7 @@ class GatewayStandIn final {
       statuses.emplace_back(reinterpret_cast<const char*>(message.payload.data()), message.payload.size());
       return;
     }
+    ++pieces;
     auto envelope = assembler_.accept(topic->device, message.payload, std::chrono::steady_clock::now());
     if (!envelope.ok()) return refused.push_back(envelope.error().message);
     if (*envelope) on_update(std::move(**envelope));

@@ -42,13 +42,14 @@ bool BackgroundProcess::running() {
   return pid_ >= 0;
 }
 
-void BackgroundProcess::end(int signal) {
-  if (pid_ < 0) return;
+int BackgroundProcess::end(int signal) {
+  if (pid_ < 0) return -1;
   ::kill(pid_, signal);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace aflguard::testing

@@ -18,8 +18,9 @@ class BackgroundProcess final {
   BackgroundProcess& operator=(const BackgroundProcess&) = delete;
   ~BackgroundProcess();
 
-  /// Sends the signal and waits until the program is gone.
-  void end(int signal);
+  /// Sends the signal and waits until the program is gone. Its exit code, 128 + signal number when a signal
+  /// ended it; -1 when it was gone already.
+  int end(int signal);
   /// False once it has ended by itself.
   [[nodiscard]] bool running();
   [[nodiscard]] pid_t pid() const { return pid_; }
