@@ -23,6 +23,7 @@ std::string gateway_configuration(const FleetSettings& settings) {
       .set("identity", "ca", toml_text("ca.crt"))
       .set("devices", "book", toml_text("../devices.json"))
       .set("model", "package", toml_text("../model"))
+      .set("store", "file", toml_text("state/gateway.db"))
       .text();
 }
 
