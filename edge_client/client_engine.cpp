@@ -233,7 +233,7 @@ Status ClientEngine::seal(TrainedUpdate trained) {
   update.samples = trained.samples;
   update.loss = trained.loss;
   update.vector = std::move(trained.vector);
-  TRY(const Payload payload, encode(update));
+  TRY(const Payload payload, parts_.encode(update));
   TRY(SealedEnvelope envelope, parts_.sealer.seal(payload));
   unsaved_ = Unsaved{update.sequence, std::move(envelope).release()};
   status_.loss = trained.loss;

@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/envelope/envelope.h"
+#include "core/envelope/message_codec.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
 #include "edge_client/device_status.h"
@@ -33,6 +34,9 @@ struct EngineSettings {
   std::optional<std::chrono::system_clock::time_point> certificate_until;
 };
 
+/// How an update becomes the payload that is signed.
+using UpdateEncoder = std::function<Result<Payload>(const UpdateMessage&)>;
+
 /// What the engine works with; all borrowed.
 struct EngineParts {
   MessageBus& bus;
@@ -44,6 +48,7 @@ struct EngineParts {
   LogSink& log;
   std::function<std::chrono::nanoseconds()> cpu_time;  ///< of this process so far
   LocalTraining::KeepGoing keep_going;
+  UpdateEncoder encode = [](const UpdateMessage& update) { return aflguard::encode(update); };
 };
 
 /// The device: model in, one update at a time out, verdict in, and again. A state machine over the events of

@@ -175,8 +175,9 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
     watchdog.beat();
     return !stop->requested();
   };
-  ClientEngine engine(settings, TrainingSchedule(config.schedule), topics,
-                      {*bus, sealer, opener, *training, spool, clock, log, cpu_time, keep_going});
+  EngineParts parts{*bus, sealer, opener, *training, spool, clock, log, cpu_time, keep_going};
+  if (program.encode) parts.encode = program.encode;
+  ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
            std::to_string(config.port) + ", model " + loaded.model.name);

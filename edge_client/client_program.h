@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/base/log.h"
+#include "core/envelope/envelope.h"
+#include "core/envelope/messages.h"
 #include "core/learning/trainer.h"
 #include "edge_client/client_config.h"
 #include "edge_client/local_training.h"
@@ -31,6 +33,8 @@ struct ClientProgram {
   std::string about;  ///< one sentence for --help
   std::function<void(CLI::App&)> add_options = {};
   std::function<Result<std::unique_ptr<LocalTraining>>(const TrainingContext&)> make_training;
+  /// How updates are encoded; the product's way when empty.
+  std::function<Result<Payload>(const UpdateMessage&)> encode = {};
 };
 
 /// The whole life of the program; its exit code: 0 done or stopped by a signal, 1 failure, 2 usage.

@@ -74,9 +74,9 @@ Result<std::string> mosquitto_configuration(const FleetSettings& settings, const
          "there.\n\n" +
          "# Only where root starts it; the files belong to this user.\n" + line("user", user) + "\n" +
          line("log_dest", "stderr") + line("log_type", "error") + line("log_type", "warning") +
-         line("log_type", "notice") + line("connection_messages", "true") + line("set_tcp_nodelay", "true") +
-         "\n" + storage(folder) + "\n" + limits(settings) + "\n" + line("per_listener_settings", "true") +
-         listener(settings, folder);
+         line("log_type", "notice") + line("log_type", "information") + line("connection_messages", "true") +
+         line("set_tcp_nodelay", "true") + "\n" + storage(folder) + "\n" + limits(settings) + "\n" +
+         line("per_listener_settings", "true") + listener(settings, folder);
 }
 
 std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book) {

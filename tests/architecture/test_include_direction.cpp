@@ -40,11 +40,13 @@ const std::map<std::string, Names>& allowed_modules() {
       {"edge_client",
        {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/envelope",
         "core/envelope_mbedtls", "core/transport", "core/transport_mqtt"}},
+      {"firmware_sim", {"core/base", "core/envelope", "core/learning", "edge_client"}},
       {"models", {"core/base", "core/learning"}},
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",
        {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
-        "core/recording", "datasets", "fleet", "fleet_openssl", "models", "lab", "gateway_server"}},
+        "core/recording", "datasets", "fleet", "fleet_openssl", "firmware_sim", "models", "lab",
+        "gateway_server"}},
   };
   return rules;
 }
@@ -66,7 +68,7 @@ const std::map<std::string, Names>& library_owners() {
       {"lzma", {"datasets"}},
       {"sqlite3", {"gateway_server"}},
       {"zlib", {"datasets"}},
-      {"CLI/", {"edge_client", "gateway_server", "tools"}},
+      {"CLI/", {"edge_client", "firmware_sim", "gateway_server", "tools"}},
       {"nlohmann/", {"core/learning", "datasets", "edge_client", "fleet", "gateway_server", "lab", "tools"}},
   };
   return rules;

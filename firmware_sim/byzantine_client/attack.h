@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/envelope/envelope.h"
+#include "core/envelope/messages.h"
+#include "core/learning/trainer.h"
+#include "edge_client/local_training.h"
+#include "edge_client/sample_source.h"
+
+namespace aflguard::firmware_sim {
+
+/// What a Byzantine client sends instead of its honest update. It knows its own data and what the gateway
+/// tells every device, nothing of other clients: weaker than the lab's attackers, who see everything.
+struct AttackPlan {
+  std::string name = "gd";
+  double lambda = 1.5;             ///< adapt-boundary: the guard's, as the attacker believes
+  std::size_t trusted_size = 100;  ///< adapt-boundary: samples of the trusted set, as the attacker believes
+};
+
+struct AttackSummary {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const AttackSummary> known_attacks();
+/// kInvalidInput, with the nearest name that exists, when there is none of that name.
+[[nodiscard]] Status check_attack(std::string_view name);
+
+/// Training that carries the attack out; borrows trainer and source.
+[[nodiscard]] Result<std::unique_ptr<LocalTraining>> make_hostile_training(const AttackPlan& plan,
+                                                                           Trainer& trainer,
+                                                                           SampleSource& source,
+                                                                           std::uint64_t seed);
+
+/// How the attack encodes updates: `nan` and `garbage` send under a valid signature what the product's own
+/// encoder refuses to write.
+[[nodiscard]] Result<Payload> hostile_encode(const AttackPlan& plan, const UpdateMessage& update);
+
+}  // namespace aflguard::firmware_sim

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace aflguard::tools {
+
+/// Programs that run beside this one and end with it, however it ends: also when it is killed. They stand in
+/// process groups of their own, so that Ctrl-C reaches this program alone, which then stops them in order.
+class ChildGroup final {
+ public:
+  /// `grace`: how long a program has to end after SIGTERM before it is killed.
+  explicit ChildGroup(std::chrono::milliseconds grace) : grace_(grace) {}
+  ChildGroup(const ChildGroup&) = delete;
+  ChildGroup& operator=(const ChildGroup&) = delete;
+  ~ChildGroup() { stop(); }
+
+  /// Starts arguments[0] (found through PATH) in `folder`; what it writes is appended to `log`. Call it from
+  /// the main thread: children end with the thread that started them.
+  [[nodiscard]] Status start(const std::string& name, const std::vector<std::string>& arguments,
+                             const std::filesystem::path& folder, const std::filesystem::path& log);
+
+  /// kInternal when a program that was not told to has ended: which, how, and the last lines of its log.
+  [[nodiscard]] Status check_running();
+
+  /// Stops everything with SIGTERM, all at once, and waits for it; what does not end in time is killed.
+  void stop();
+
+ private:
+  struct Child {
+    std::string name;
+    std::filesystem::path log;
+    pid_t pid = -1;
+  };
+  std::chrono::milliseconds grace_;
+  std::vector<Child> children_;
+};
+
+/// The last `lines` lines of a log, joined by " | " for a one-line error; "(empty)" when there are none.
+[[nodiscard]] std::string last_lines(const std::filesystem::path& log, std::size_t lines);
+
+}  // namespace aflguard::tools

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/learning/dataset.h"
+
+namespace aflguard::tools {
+
+/// Writes samples as files that a client's or gateway's configuration can name, and returns the lines for its
+/// section: IDX for one-channel pixels, NPY otherwise. Files are STEM-images, STEM-labels and the like.
+[[nodiscard]] Result<std::vector<std::string>> export_dataset(const Dataset& data,
+                                                              const std::filesystem::path& folder,
+                                                              const std::string& stem);
+
+}  // namespace aflguard::tools
