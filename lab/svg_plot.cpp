@@ -13,12 +13,23 @@ constexpr double kHeight = 300;
 constexpr double kLeft = 58;
 constexpr double kRight = 14;
 constexpr double kTop = 34;
-constexpr double kBottom = 74;  // tick labels, axis name, legend
+constexpr double kBottom = 74;          // tick labels, axis name, legend
+constexpr std::size_t kMostMarks = 60;  // a longer curve is a line only
+constexpr std::size_t kMostTicks = 12;
 
 std::string number(double value, const char* format = "%.1f") {
   char text[48];
   std::snprintf(text, sizeof text, format, value);
   return text;
+}
+
+/// A round number that is at least `rough`.
+double nice_step(double rough) {
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (rough <= factor * power * (1 + 1e-9)) return factor * power;
+  }
+  return 10 * power;
 }
 
 /// The vertical axis: where values go, and what stands beside it.
@@ -59,14 +70,6 @@ class Axis final {
   }
 
  private:
-  static double nice_step(double rough) {
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
-      if (rough <= factor * power * (1 + 1e-9)) return factor * power;
-    }
-    return 10 * power;
-  }
-
   bool logarithmic_;
   double low_ = 0;
   double high_ = 1;
@@ -84,14 +87,29 @@ using LegendEntry = std::pair<std::string, std::size_t>;  // name, colour
 std::string legend(const std::vector<LegendEntry>& entries) {
   std::string out;
   double x = kLeft;
+  double y = kHeight - 30;
   for (const auto& [name, colour] : entries) {
-    out += "<rect class='s" + std::to_string(colour) + "' x='" + number(x) + "' y='" + number(kHeight - 17) +
+    const double width = 30 + 6.6 * static_cast<double>(name.size());
+    if (x > kLeft && x + width > kWidth) {
+      x = kLeft;
+      y += 15;
+    }
+    out += "<rect class='s" + std::to_string(colour) + "' x='" + number(x) + "' y='" + number(y) +
            "' width='10' height='10'/>";
-    out += "<text class='tick' x='" + number(x + 14) + "' y='" + number(kHeight - 8) + "'>" +
-           escape_html(name) + "</text>";
-    x += 30 + 6.6 * static_cast<double>(name.size());
+    out += "<text class='tick' x='" + number(x + 14) + "' y='" + number(y + 9) + "'>" + escape_html(name) +
+           "</text>";
+    x += width;
   }
   return out;
+}
+
+/// Where the horizontal axis says a number: at every point of a few, at round places of many.
+std::vector<double> ticks(const std::vector<double>& xs) {
+  if (xs.size() <= kMostTicks) return xs;
+  std::vector<double> places;
+  const double step = nice_step((xs.back() - xs.front()) / 6);
+  for (double x = std::ceil(xs.front() / step) * step; x <= xs.back(); x += step) places.push_back(x);
+  return places;
 }
 
 std::string draw_curve(const PlotCurve& curve, const Axis& axis, auto place_x) {
@@ -103,6 +121,7 @@ std::string draw_curve(const PlotCurve& curve, const Axis& axis, auto place_x) {
     line += x + "," + number(axis.place(point.y)) + " ";
     marks += "<line class='spread " + style + "' x1='" + x + "' x2='" + x + "' y1='" +
              number(axis.place(point.low)) + "' y2='" + number(axis.place(point.high)) + "'/>";
+    if (curve.points.size() > kMostMarks) continue;
     marks += "<circle class='" + style + "' r='3' cx='" + x + "' cy='" + number(axis.place(point.y)) +
              "'><title>" + escape_html(curve.name) + ": " + number(point.y, "%.4g") + " at " +
              number(point.x, "%g") + "</title></circle>";
@@ -160,7 +179,7 @@ std::string svg(const LinePlot& plot) {
     return kLeft + 10 + (x - xs.front()) / span * (kWidth - kLeft - kRight - 20);
   };
   std::string out = open(plot.title) + axis.draw(plot.y_name);
-  for (const double x : xs) {
+  for (const double x : ticks(xs)) {
     out += "<text class='tick' text-anchor='middle' x='" + number(place_x(x)) + "' y='" +
            number(kHeight - kBottom + 16) + "'>" + number(x, "%g") + "</text>";
   }
