@@ -127,23 +127,26 @@ Result<Fleet> provision(const FleetSettings& settings, const fs::path& root, Ope
 
 }  // namespace
 
+Status check_demo(const DemoOptions& options) {
+  TRY([[maybe_unused]] const auto settings, experiment(options));
+  return {};
+}
+
 Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& folder) {
   DemoFleet demo;
   TRY(demo.settings, experiment(options));
   TRY(const auto source, load(options.dataset));
   TRY(auto data, lab::prepare_data(demo.settings, source));
   TRY(demo.package, lab::zoo_package_for(options.dataset));
-  TRY(demo.port, free_port());
   demo.test = *data.test;
   demo.folder = folder;
   const SystemClock clock;
-  FleetSettings fleet_settings;
-  fleet_settings.name = kFleetName;
-  fleet_settings.broker_port = demo.port;
+  demo.fleet.name = kFleetName;
+  TRY(demo.fleet.broker_port, free_port());
   TRY(auto authority, OpensslAuthority::create(kFleetName, clock.wall() - kCertificateBackdating,
                                                clock.wall() + kAuthorityLifetime));
   const fs::path root = folder / "fleet";
-  TRY(auto fleet, provision(fleet_settings, root, authority, clock));
+  TRY(auto fleet, provision(demo.fleet, root, authority, clock));
   TRY_STATUS(write_model_package(demo.package, fleet.folder().model(), /*replace=*/false));
   std::error_code error;
   const fs::path files = folder / "data";
@@ -154,9 +157,9 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   demo.gateway_configuration = fleet.folder().gateway() / "gateway.toml";
   demo.store = fleet.folder().gateway() / "state/gateway.db";
   if (options.recording) demo.recording = root / "recording";
-  TRY_STATUS(write_file_atomically(
-      demo.gateway_configuration,
-      gateway_text(fleet_settings, demo.settings, trusted, evaluation, options.recording)));
+  TRY_STATUS(
+      write_file_atomically(demo.gateway_configuration,
+                            gateway_text(demo.fleet, demo.settings, trusted, evaluation, options.recording)));
   const std::vector<bool> byzantine = draw_byzantine(options);
   for (std::size_t i = 0; i < options.clients; ++i) {
     std::array<char, 32> name{};
@@ -169,8 +172,7 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
     TRY(const auto lines, export_dataset(own, files, name.data()));
     TRY_STATUS(fleet.add_device({name.data(), {}, {}}, authority, clock));
     const fs::path configuration = fleet.folder().device(name.data()) / "client.toml";
-    TRY_STATUS(
-        write_file_atomically(configuration, client_text(fleet_settings, options, name.data(), i, lines)));
+    TRY_STATUS(write_file_atomically(configuration, client_text(demo.fleet, options, name.data(), i, lines)));
     demo.devices.push_back({name.data(), byzantine[i], own.size(), configuration});
   }
   return demo;

@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/learning/dataset.h"
 #include "core/learning/model_package.h"
+#include "fleet/fleet_settings.h"
 #include "lab/settings.h"
 #include "tools/aflguard/demo_options.h"
 
@@ -26,7 +27,7 @@ struct DemoFleet {
   lab::ExperimentSettings settings;
   ModelPackage package;
   Dataset test;
-  std::uint16_t port = 0;
+  FleetSettings fleet;
   std::filesystem::path folder;  ///< everything of the demo
   std::filesystem::path broker_configuration;
   std::filesystem::path gateway_configuration;
@@ -34,6 +35,9 @@ struct DemoFleet {
   std::filesystem::path recording;  ///< empty when there is none
   std::vector<DemoDevice> devices;
 };
+
+/// kInvalidInput when the options ask for what there is not; before anything is made.
+[[nodiscard]] Status check_demo(const DemoOptions& options);
 
 /// Gets the data set if it is not installed, and makes the fleet in `folder`, which exists.
 /// kInvalidInput when the options ask for what there is not.

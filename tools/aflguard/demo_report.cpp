@@ -58,11 +58,10 @@ lab::LinePlot error_plot(const std::vector<EvaluationRecord>& evaluations, bool 
 lab::LinePlot verdict_plot(const std::vector<VerdictRecord>& verdicts,
                            const std::map<ClientId, bool>& byzantine) {
   lab::LinePlot plot;
-  plot.title = "Verdicts, added up";
+  plot.title = "Updates accepted (+) and rejected (-), added up";
   plot.x_name = "updates judged";
   plot.y_name = "updates";
-  const std::array<std::string, 4> names = {"honest, accepted", "honest, rejected", "Byzantine, accepted",
-                                            "Byzantine, rejected"};
+  const std::array<std::string, 4> names = {"honest +", "honest -", "Byzantine +", "Byzantine -"};
   const std::array<std::size_t, 4> colours = {kHonestColour, kRejectedColour, kByzantineColour, 1};
   for (std::size_t i = 0; i < names.size(); ++i) plot.curves.push_back({names[i], colours[i], {}});
   std::array<double, 4> counts{};
@@ -94,6 +93,9 @@ std::string figures(const DemoFleet& demo, const DemoOutcome& outcome) {
   html += row({"model version", number(state.version)});
   html += row({"seconds", text("%.1f", state.seconds)});
   html += row({"updates per second", text("%.1f", state.updates_per_second)});
+  for (const auto& [reason, count] : state.refused) {
+    html += row({"refused unseen: " + escape_html(reason), number(count)});
+  }
   return html + "</table>";
 }
 

@@ -18,6 +18,7 @@
 #include "tools/aflguard/demo_fleet.h"
 #include "tools/aflguard/demo_report.h"
 #include "tools/aflguard/demo_view.h"
+#include "tools/aflguard/metrics_watch.h"
 
 namespace aflguard::tools {
 namespace fs = std::filesystem;
@@ -180,7 +181,7 @@ class Rate final {
 
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
 Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHistory& history,
-                          Interruption& interruption) {
+                          MetricsWatch& metrics, Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
   const auto start = Clock::now();
@@ -191,6 +192,8 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHis
     DemoState state = DemoState::from(progress, demo.devices);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
+    metrics.refresh();
+    state.refused = metrics.refused();
     view.show(state);
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
@@ -225,6 +228,7 @@ void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& re
         {"updates_per_second", state.updates_per_second},
         {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.byzantine.accepted}}},
         {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.byzantine.rejected}}},
+        {"refused", state.refused},
         {"model_version", state.version},
         {"seconds", state.seconds},
         {"settings", lab::to_json(demo.settings)},
@@ -246,6 +250,10 @@ void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& re
   std::printf("byzantine clients: %6llu accepted, %6llu rejected\n",
               static_cast<unsigned long long>(state.byzantine.accepted),
               static_cast<unsigned long long>(state.byzantine.rejected));
+  for (const auto& [reason, count] : state.refused) {
+    std::printf("refused before any guard saw them: %llu %s\n", static_cast<unsigned long long>(count),
+                reason.c_str());
+  }
   std::printf("report: %s\n", report.c_str());
   if (!demo.recording.empty()) {
     std::printf("recording: %s (aflguard lab replay checks every verdict)\n", demo.recording.c_str());
@@ -276,12 +284,14 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
   TRY(auto history, GatewayHistory::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
-  TRY(outcome.remark, watch(demo, fleet, history, interruption));
+  TRY(auto metrics, MetricsWatch::start(demo.fleet, FleetFolder{folder / "fleet"}));
+  TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fleet.stop();
   TRY(const FleetProgress progress, history.progress());
   outcome.state = DemoState::from(progress, demo.devices);
   outcome.state.seconds = seconds;
+  outcome.state.refused = metrics.refused();
   outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
   TRY(outcome.test_error, final_error(demo));
   outcome.folder = folder;
@@ -296,13 +306,15 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
 }  // namespace
 
 Status run_demo(const DemoOptions& options) {
+  TRY_STATUS(check_demo(options));
   Interruption interruption;
   TRY_STATUS(interruption.install());
   TRY(const fs::path folder, make_folder(options));
   const Status status = run_in(options, folder, interruption);
-  if (status.ok() || interruption.requested()) {
+  if (status.ok()) return {};
+  if (interruption.requested() || status.error().kind == ErrorKind::kInvalidInput) {
     std::error_code error;
-    if (!status.ok()) fs::remove_all(folder, error);
+    fs::remove_all(folder, error);
     return status;
   }
   return Error{status.error().kind, status.error().message + " (everything is in " + folder.string() + ")"};

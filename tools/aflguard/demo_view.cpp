@@ -50,15 +50,19 @@ void DemoView::draw(const DemoState& state) {
   const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
   std::array<char, 16> error{"  -  "};
   if (state.test_error) std::snprintf(error.data(), error.size(), "%.3f", *state.test_error);
+  std::uint64_t refused = 0;
+  for (const auto& [reason, count] : state.refused) refused += count;
+  const std::string refusals = refused > 0 ? " | refused " + std::to_string(refused) : "";
   std::fprintf(
       stderr,
-      "%s[%s] %llu/%llu updates %3.0f/s | honest +%llu -%llu | byzantine +%llu -%llu | test error %s%s",
+      "%s[%s] %llu/%llu updates %3.0f/s | honest +%llu -%llu | byzantine +%llu -%llu%s | test error %s%s",
       terminal_ ? "\r" : "", bar.c_str(), static_cast<unsigned long long>(state.updates),
       static_cast<unsigned long long>(total_), state.updates_per_second,
       static_cast<unsigned long long>(state.honest.accepted),
       static_cast<unsigned long long>(state.honest.rejected),
       static_cast<unsigned long long>(state.byzantine.accepted),
-      static_cast<unsigned long long>(state.byzantine.rejected), error.data(), terminal_ ? "\x1b[K" : "\n");
+      static_cast<unsigned long long>(state.byzantine.rejected), refusals.c_str(), error.data(),
+      terminal_ ? "\x1b[K" : "\n");
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct DemoState {
   std::uint64_t version = 0;
   Tally honest;
   Tally byzantine;
+  std::map<std::string, std::uint64_t> refused;  ///< messages that no guard saw, by reason
   std::optional<double> test_error;
   double seconds = 0;             ///< since the first client started
   double updates_per_second = 0;  ///< over the last seconds
