@@ -264,7 +264,11 @@ ClientEngine::Time ClientEngine::save_when_due(Time now) {
 
 void ClientEngine::begin_sending(std::uint64_t sequence, Bytes envelope) {
   status_.sequence = sequence;
-  auto outgoing = OutgoingUpdate::create(sequence, std::move(envelope), settings_.answer,
+  // Rounds grow with the seconds of the clock, so that a restarted device goes on above its former rounds.
+  const auto seconds_now =
+      std::chrono::duration_cast<seconds>(parts_.clock.wall().time_since_epoch()).count();
+  const auto round = static_cast<std::uint16_t>(seconds_now & 0xffff);
+  auto outgoing = OutgoingUpdate::create(sequence, std::move(envelope), round, settings_.answer,
                                          settings_.jitter_seed ^ sequence);
   if (outgoing.ok()) {
     outgoing_.emplace(std::move(*outgoing));

@@ -3,8 +3,9 @@
 namespace aflguard {
 
 Result<OutgoingUpdate> OutgoingUpdate::create(std::uint64_t sequence, Bytes envelope,
-                                              const AnswerPatience& patience, std::uint64_t seed) {
-  TRY(PieceSender sender, PieceSender::create(std::move(envelope)));
+                                              std::uint16_t first_round, const AnswerPatience& patience,
+                                              std::uint64_t seed) {
+  TRY(PieceSender sender, PieceSender::create(std::move(envelope), {.first_round = first_round}));
   return OutgoingUpdate(sequence, std::move(sender), patience, seed);
 }
 

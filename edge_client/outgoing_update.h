@@ -27,8 +27,10 @@ class OutgoingUpdate final {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr Time kNever = Time::max();
 
-  /// kInvalidInput when the envelope cannot travel (PieceSender). `seed` spreads the waits of many devices.
+  /// kInvalidInput when the envelope cannot travel (PieceSender). `first_round`: above every round that an
+  /// earlier run of this device used for the same envelope. `seed` spreads the waits of many devices.
   [[nodiscard]] static Result<OutgoingUpdate> create(std::uint64_t sequence, Bytes envelope,
+                                                     std::uint16_t first_round,
                                                      const AnswerPatience& patience, std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }

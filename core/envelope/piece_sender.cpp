@@ -20,14 +20,15 @@ Result<PieceSender> PieceSender::create(Bytes envelope, const PieceSenderOptions
     return invalid_input("envelope of " + std::to_string(envelope.size()) + " bytes needs " +
                          std::to_string(count) + " pieces, over the limit of 65535; use larger pieces");
   }
-  return PieceSender(std::move(envelope), count, options.window);
+  return PieceSender(std::move(envelope), count, options);
 }
 
-PieceSender::PieceSender(Bytes envelope, std::size_t count, std::size_t window)
+PieceSender::PieceSender(Bytes envelope, std::size_t count, const PieceSenderOptions& options)
     : envelope_(std::move(envelope)),
       transfer_(transfer_id_of(envelope_)),
-      window_(window),
-      state_(count, State::kWaiting) {}
+      window_(options.window),
+      state_(count, State::kWaiting),
+      round_(options.first_round) {}
 
 std::optional<PieceSender::Outgoing> PieceSender::next() {
   if (on_their_way_ >= window_) return std::nullopt;

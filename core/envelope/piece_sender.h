@@ -12,6 +12,9 @@ namespace aflguard {
 struct PieceSenderOptions {
   std::size_t body_bytes = kDefaultPieceBody;  ///< 1 to 64 KiB - 20
   std::size_t window = 8;                      ///< pieces on their way at a time, at least 1
+  /// The first round's number. A receiver ignores rounds that are not above the one it finished, so a sender
+  /// that begins anew with an old envelope starts above what it may have used.
+  std::uint16_t first_round = 0;
 };
 
 /// Hands out one envelope in pieces. A state machine: the caller moves the bytes and reports what happened to
@@ -51,7 +54,7 @@ class PieceSender final {
 
  private:
   enum class State : std::uint8_t { kWaiting, kOnItsWay, kAcknowledged };
-  PieceSender(Bytes envelope, std::size_t count, std::size_t window);
+  PieceSender(Bytes envelope, std::size_t count, const PieceSenderOptions& options);
 
   Bytes envelope_;
   std::uint64_t transfer_;
@@ -60,7 +63,7 @@ class PieceSender final {
   std::size_t first_waiting_ = 0;  ///< no piece before this one waits
   std::size_t on_their_way_ = 0;
   std::size_t acknowledged_ = 0;
-  std::uint16_t round_ = 0;
+  std::uint16_t round_;
 };
 
 }  // namespace aflguard

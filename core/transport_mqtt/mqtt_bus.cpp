@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kGlance(20);
 constexpr std::chrono::seconds kSubscribeTimeout(20);
 constexpr milliseconds kGoodbyeTimeout(2000);
+/// A connection on which nothing has come for this long is quiet.
+constexpr milliseconds kSilence(50);
 
 const char* protocol_name(int version) {
   return version >= MQTTVERSION_5 ? "MQTT 5" : "MQTT 3.1.1";
@@ -110,6 +112,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
                                            bool wanted);
   void stay_connected(mqtt::async_client& client);
   void say_goodbye(mqtt::async_client& client);
+  void quieten(mqtt::async_client& client);
   void give_up(const std::string& reason);
   [[nodiscard]] bool switch_protocol();
   [[nodiscard]] bool wait_for(mqtt::token& token, Clock::duration limit);
@@ -249,6 +252,8 @@ bool MqttBus::Connection::connect_once() {
         }));
     if (!wait_for(*token, options_.connect_timeout * 2)) {
       if (!stopping()) give_up("no answer");
+      // The broker may just have taken us in: vanishing now would make it publish the last will.
+      if (stopping() && token->wait_for(kGoodbyeTimeout)) say_goodbye(*client);
       return false;
     }
     if (const Status subscribed = update_subscriptions(*client); !subscribed.ok()) {
@@ -349,10 +354,31 @@ void MqttBus::Connection::stay_connected(mqtt::async_client& client) {
 
 void MqttBus::Connection::say_goodbye(mqtt::async_client& client) {
   try {
+    quieten(client);
     client.disconnect(kGoodbyeTimeout)->wait_for(kGoodbyeTimeout);
   } catch (const std::exception&) {
     // It is gone already, which is what was wanted.
   }
+}
+
+/// Ends the stream of messages. A broker that is still writing when the socket closes finds the link broken
+/// before it reads our goodbye, and publishes the last will.
+void MqttBus::Connection::quieten(mqtt::async_client& client) {
+  Subscriptions ending;
+  {
+    const std::lock_guard lock(mutex_);
+    ending.swap(in_force_);
+  }
+  const auto deadline = Clock::now() + kGoodbyeTimeout;
+  for (const auto& [filter, request] : ending) client.unsubscribe(filter)->wait_for(kGoodbyeTimeout);
+  if (ending.empty()) return;
+  std::uint64_t seen = 0;
+  do {
+    std::unique_lock lock(mutex_);
+    seen = counters_.received;
+    changed_.wait_for(lock, kSilence, [this] { return lost_; });
+    if (lost_ || counters_.received == seen) return;
+  } while (Clock::now() < deadline);
 }
 
 void MqttBus::Connection::give_up(const std::string& reason) {

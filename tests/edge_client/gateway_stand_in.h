@@ -84,6 +84,7 @@ class GatewayStandIn final {
 
   std::vector<Seen> seen;             ///< whole updates, in the order of their arrival
   std::vector<std::string> statuses;  ///< of all devices
+  std::size_t retained_statuses = 0;  ///< of them, those that the broker had kept
   std::vector<std::string> refused;   ///< why messages were not taken
   std::size_t pieces = 0;             ///< of updates, repeats included
   bool models_in_verdicts = true;
@@ -97,6 +98,7 @@ class GatewayStandIn final {
     const auto topic = parse_topic(message.topic);
     ASSERT_OK(topic);
     if (topic->kind == TopicKind::kDeviceStatus) {
+      if (message.retained) ++retained_statuses;
       statuses.emplace_back(reinterpret_cast<const char*>(message.payload.data()), message.payload.size());
       return;
     }

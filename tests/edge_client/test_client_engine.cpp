@@ -271,8 +271,11 @@ TEST("Killed after the gateway had judged, the device asks again and gets the st
   TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
   world.kill_device();
   world.gateway->answers = true;
+  world.run_until([] { return false; }, 2s);
   world.start_device();
+  const auto restarted = world.broker.now();
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE_MESSAGE(world.broker.now() - restarted < 5s, "the repeat is heard at once");
   TEST_ASSERT_TRUE(world.gateway->seen[1].repeat);
   TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == world.gateway->seen[1].envelope);
   TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());

@@ -99,6 +99,26 @@ TEST("A killed client is reported lost by the broker") {
   rig.until([&] { return rig.status_says("\"state\":\"lost\""); }, "the last will");
 }
 
+TEST("Stopped at any moment, the client is disconnected and not lost") {
+  WideRig rig;
+  rig.gateway->publish_model();
+  Random random(3);
+  const std::string topic = "aflguard/v1/orchard/up/pi-1/status";
+  for (int i = 0; i < 12; ++i) {
+    rig.start_client();
+    const auto wanted = rig.gateway->pieces + 1 + random.below(200);
+    rig.until([&] { return rig.gateway->pieces >= wanted; }, "pieces");
+    // The gateway goes on sending meanwhile.
+    ::kill(rig.client->pid(), SIGTERM);
+    rig.until([&] { return !rig.client->running(); }, "the client's end");
+    // What the broker keeps now is the last word.
+    const auto before = rig.gateway->retained_statuses;
+    ASSERT_OK(rig.gateway_bus->subscribe(topic));
+    rig.until([&] { return rig.gateway->retained_statuses > before; }, "the status that the broker keeps");
+    TEST_ASSERT_TRUE_MESSAGE(rig.status_says("\"state\":\"disconnected\""), rig.status().c_str());
+  }
+}
+
 TEST("A broker that is killed and comes back: the client connects again and goes on where it was") {
   WideRig rig;
   rig.gateway->publish_model();

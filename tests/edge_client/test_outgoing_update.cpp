@@ -35,7 +35,7 @@ class HeldBus final : public MessageBus {
 };
 
 OutgoingUpdate update_of(std::size_t bytes) {
-  return std::move(OutgoingUpdate::create(17, Bytes(bytes, std::byte{1}), kPatience, 1)).value();
+  return std::move(OutgoingUpdate::create(17, Bytes(bytes, std::byte{1}), 500, kPatience, 1)).value();
 }
 
 /// Everything is sent and acknowledged.
@@ -71,7 +71,8 @@ TEST("When all is acknowledged and no verdict comes, everything goes again, with
   TEST_ASSERT_TRUE(update.start_over_when_due(update.due()));
   deliver_all(update, bus, 2);
   TEST_ASSERT_EQUAL_size_t(4, bus.messages.size());
-  TEST_ASSERT_EQUAL_UINT16(1, bus.header(2).round);
+  TEST_ASSERT_EQUAL_UINT16(500, bus.header(0).round);
+  TEST_ASSERT_EQUAL_UINT16(501, bus.header(2).round);
   TEST_ASSERT_EQUAL_UINT64(bus.header(0).transfer, bus.header(2).transfer);
   const auto second_wait = update.due() - kStart;
   TEST_ASSERT_TRUE(second_wait >= 10s && second_wait <= 20s);
