@@ -70,8 +70,8 @@ setup_build() {
   fetch_onnx_runtime_headers
 }
 
-# The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS.
-setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread; }
+# The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS. The slow link of `aflguard bench gateway`.
+setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread iproute2; }
 setup_check() { install_packages clang clang-format clang-tidy chromium; }
 
 # Waits for the build that writes to LOG, and shows how far it is: a counter on a terminal, one line otherwise.

@@ -12,6 +12,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/transport/backoff.h"
 #include "core/transport_mqtt/paho_options.h"
+#include "core/transport_mqtt/socket_tuning.h"
 
 namespace aflguard {
 
@@ -256,6 +257,7 @@ bool MqttBus::Connection::connect_once() {
       if (stopping() && token->wait_for(kGoodbyeTimeout)) say_goodbye(*client);
       return false;
     }
+    tune_connections(options_.port, options_.send_buffer_bytes);
     if (const Status subscribed = update_subscriptions(*client); !subscribed.ok()) {
       say_goodbye(*client);
       if (!stopping()) give_up(subscribed.error().message);

@@ -42,6 +42,8 @@ struct MqttOptions {
   std::size_t max_queued_bytes = 64u << 20;
   /// Publishes that are on their way at a time.
   std::size_t max_publishes = 64;
+  /// At least what one transfer has on its way at a time: Paho stalls for a second whenever it does not fit.
+  int send_buffer_bytes = 256 << 10;
 };
 
 }  // namespace aflguard

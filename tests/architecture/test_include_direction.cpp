@@ -45,8 +45,8 @@ const std::map<std::string, Names>& allowed_modules() {
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",
        {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
-        "core/recording", "core/transport", "core/transport_mqtt", "datasets", "fleet", "fleet_openssl",
-        "firmware_sim", "models", "lab", "gateway_server"}},
+        "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
+        "datasets", "fleet", "fleet_openssl", "firmware_sim", "models", "lab", "gateway_server"}},
   };
   return rules;
 }

@@ -35,7 +35,8 @@ std::string processor_name() {
 Json to_json(const BenchResult& result) {
   Json json;
   json["name"] = result.name;
-  json["value"] = result.value;
+  json["value"] = result.missing.empty() ? Json(result.value) : Json(nullptr);
+  if (!result.missing.empty()) json["missing_because"] = result.missing;
   json["unit"] = result.unit;
   json["spread"] = result.spread;
   if (result.baseline_name.empty()) {
@@ -53,7 +54,7 @@ Json to_json(const BenchResult& result) {
 }  // namespace
 
 std::optional<double> BenchResult::ratio() const {
-  if (!baseline_value || *baseline_value <= 0) return std::nullopt;
+  if (!baseline_value || *baseline_value <= 0 || !missing.empty()) return std::nullopt;
   return value / *baseline_value;
 }
 
@@ -97,6 +98,10 @@ std::string bench_table(const std::vector<BenchResult>& results) {
   std::string table;
   char line[256];
   for (const BenchResult& result : results) {
+    if (!result.missing.empty()) {
+      table += result.name + " was not measured: " + result.missing + "\n";
+      continue;
+    }
     std::snprintf(line, sizeof line, "%-32s %12.2f %-5s +- %-9.2f", result.name.c_str(), result.value,
                   result.unit.c_str(), result.spread);
     table += line;

@@ -18,6 +18,7 @@ struct BenchResult {
   std::optional<double> baseline_value;  ///< missing: the baseline could not be measured, see `no_baseline`
   std::string no_baseline;               ///< why, e.g. "PyTorch is not installed"
   nlohmann::ordered_json conditions = nlohmann::ordered_json::object();  ///< sizes, repetitions, threads, ...
+  std::string missing{};  ///< why there is no value at all, e.g. "needs root"; empty where there is one
 
   /// Ours divided by the baseline; missing where there is no baseline.
   [[nodiscard]] std::optional<double> ratio() const;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/base/stop_signal.h"
+#include "tools/aflguard/bench_gateway.h"
 #include "tools/aflguard/bench_guard.h"
 #include "tools/aflguard/bench_train.h"
 
@@ -77,6 +79,44 @@ void add_guard(CLI::App& bench, Action& action, const lab::Catalog& catalog) {
   });
 }
 
+void add_gateway(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchGatewayOptions gateway;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      bench.add_subcommand("gateway", "Updates per second of a gateway beside a subscriber that only counts");
+  verb->footer(
+      "Example:\n  aflguard bench gateway --json\nNeeds Mosquitto. The slow link needs root and iproute2; "
+      "without them that figure is null.");
+  verb->add_option("--rounds", options->gateway.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--publishers", options->gateway.publishers, "Client processes that send updates")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--updates", options->gateway.updates, "Updates per client and round")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  verb->add_option("--reference-interval", options->gateway.reference_interval,
+                   "Updates between two server updates of the gateway")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      // Ctrl-C must not leave folders, programs and network namespaces behind.
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->gateway.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, bench_gateway(options->gateway, progress));
+      print("gateway", results, options->json);
+      return {};
+    };
+  });
+}
+
 }  // namespace
 
 void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
@@ -85,6 +125,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   bench->require_subcommand(1);
   add_train(*bench, action);
   add_guard(*bench, action, catalog);
+  add_gateway(*bench, action);
 }
 
 }  // namespace aflguard::tools

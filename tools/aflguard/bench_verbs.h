@@ -5,7 +5,7 @@
 
 namespace aflguard::tools {
 
-/// `aflguard bench train | guard`, the latter with the defenses of `catalog`.
+/// `aflguard bench train | guard | gateway`; guard runs the defenses of `catalog`.
 void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
 
 }  // namespace aflguard::tools

@@ -23,6 +23,8 @@ class LineProcess final {
   /// The next line without its end; kUnavailable when the process has ended.
   [[nodiscard]] Result<std::string> receive();
 
+  [[nodiscard]] int pid() const { return child_; }
+
  private:
   LineProcess(int child, std::FILE* to, std::FILE* from) : child_(child), to_(to), from_(from) {}
   int child_;
