@@ -5,6 +5,7 @@
 #include "core/aggregation/async_sgd.h"
 #include "core/aggregation/basgd.h"
 #include "core/aggregation/kardam.h"
+#include "core/aggregation/span_guard.h"
 #include "core/aggregation/zeno_plus_plus.h"
 #include "core/base/secret_file.h"
 #include "core/base/stop_signal.h"
@@ -24,7 +25,8 @@ using namespace aflguard;
 
 /// The guards that this program knows: a new one is its own file and one line here.
 std::vector<FilterKind> guards() {
-  return {aflguard_kind(), async_sgd_kind(), kardam_kind(), basgd_kind(), zeno_plus_plus_kind()};
+  return {aflguard_kind(), span_guard_kind(), async_sgd_kind(),
+          kardam_kind(),   basgd_kind(),      zeno_plus_plus_kind()};
 }
 
 MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topics) {
@@ -83,16 +85,20 @@ struct Learning {
   EvaluationThread::Measure measure;
 };
 
-Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs, bool reference) {
+Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs,
+                               const FilterNeeds& needs) {
   Learning learning;
   const bool evaluate = inputs.evaluation.has_value();
-  if (!reference && !evaluate) return learning;
+  if (!needs.reference && !evaluate) return learning;
   TRY(auto runtime, OnnxRuntime::load(settings.model.runtime.value_or("")));
   OnnxTrainerOptions options;
   options.threads = settings.model.threads;
-  if (reference) {
+  if (needs.reference) {
     TRY(learning.reference_trainer, make_onnx_trainer(runtime, inputs.package, options));
-    learning.reference = std::make_unique<TrustedSetReference>(*learning.reference_trainer, *inputs.trusted);
+    // What a client sends sums over all its steps; a class update of the same size is compared with it.
+    const std::size_t batch = settings.training.batch_size * std::size_t{settings.training.local_steps};
+    learning.reference = std::make_unique<TrustedSetReference>(*learning.reference_trainer, *inputs.trusted,
+                                                               1, needs.reference_per_class ? batch : 0);
   }
   if (evaluate) {
     TRY(learning.evaluation_trainer, make_onnx_trainer(runtime, inputs.package, options));
@@ -128,7 +134,7 @@ Status run(const GatewaySettings& settings, bool only_test) {
   TRY(auto guard, make_guard(settings, kinds, filter));
   const FilterNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
-  TRY(Learning learning, make_learning(settings, inputs, needs.reference));
+  TRY(Learning learning, make_learning(settings, inputs, needs));
   if (only_test) return {};
 
   TRY(auto store, SqliteStore::open({.file = settings.store.file,

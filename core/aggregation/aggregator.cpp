@@ -11,7 +11,8 @@ namespace aflguard {
 namespace {
 
 constexpr std::string_view kTag = "AGGR";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kOldestVersion = 1;  // had no references per class
+constexpr std::uint16_t kVersion = 2;
 
 }  // namespace
 
@@ -52,6 +53,10 @@ Status Aggregator::install_reference(ReferenceUpdate reference, std::uint64_t du
                          std::to_string(reference.version) + ": the model has " +
                          std::to_string(model_.dimension()) + ", version " +
                          std::to_string(model_.version()));
+  }
+  if (needs_.reference_per_class && reference.per_class.length() != model_.dimension()) {
+    return invalid_input("a reference without its classes, which guard '" + std::string(filter_->name()) +
+                         "' needs");
   }
   reference_ = std::move(reference);
   reference_iteration_ = due_since;
@@ -121,19 +126,20 @@ std::vector<std::byte> Aggregator::save() const {
     state.floats(model_.at(model_.version() - back));
   }
   // A reference that is not finite rejects everything; computing it again later changes no verdict.
-  const bool keep_reference = has_reference_ && std::isfinite(reference_.norm);
+  const bool keep_reference = has_reference_ && std::isfinite(reference_.norm) && reference_.gram.finite();
   state.number<std::uint8_t>(keep_reference ? 1 : 0);
   if (keep_reference) {
     state.number(reference_iteration_);
     state.number(reference_.version);
     state.floats(reference_.vector);
+    save_rows(reference_.per_class, state);
   }
   state.bytes(filter_->save());
   return std::move(state).take();
 }
 
 Status Aggregator::restore(std::span<const std::byte> bytes) {
-  TRY(auto state, StateReader::open(bytes, kTag, kVersion));
+  TRY(auto state, StateReader::open(bytes, kTag, kOldestVersion, kVersion));
   TRY_STATUS(state.expect(model_.dimension(), "dimension"));
   TRY(const auto iteration, state.number<std::uint64_t>());
   TRY(const auto version, state.number<std::uint64_t>());
@@ -158,7 +164,8 @@ Status Aggregator::restore(std::span<const std::byte> bytes) {
     }
     reference.vector.resize(model_.dimension());
     TRY_STATUS(state.floats(reference.vector));
-    reference.norm = std::sqrt(squared_norm(reference.vector));
+    if (state.version() > 1) TRY_STATUS(restore_rows(state, model_.dimension(), reference.per_class));
+    reference.derive();
   }
   TRY(const auto filter_state, state.bytes());
   TRY_STATUS(state.finish());
@@ -166,13 +173,14 @@ Status Aggregator::restore(std::span<const std::byte> bytes) {
   model_ = std::move(model);
   reference_ = std::move(reference);
   reference_iteration_ = reference_iteration;
-  has_reference_ = has_reference == 1;
+  // A reference without classes cannot serve a filter that looks at them: another one is due.
+  has_reference_ = has_reference == 1 && (!needs_.reference_per_class || !reference_.per_class.empty());
   iteration_ = iteration;
   return {};
 }
 
 Result<SavedModel> Aggregator::read_model(std::span<const std::byte> bytes, std::size_t dimension) {
-  TRY(auto state, StateReader::open(bytes, kTag, kVersion));
+  TRY(auto state, StateReader::open(bytes, kTag, kOldestVersion, kVersion));
   TRY_STATUS(state.expect(dimension, "dimension"));
   SavedModel saved;
   TRY(saved.iteration, state.number<std::uint64_t>());

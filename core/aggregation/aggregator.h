@@ -54,13 +54,16 @@ class Aggregator final {
   /// another one should be computed from model().parameters() now.
   [[nodiscard]] bool reference_due() const;
   /// Later updates are compared with `reference`, which became due at iteration `due_since` (iteration() when
-  /// its computation began). kInvalidInput when it is of another size or of a version that does not exist
-  /// yet.
+  /// its computation began). kInvalidInput when it is of another size, lacks the classes that the filter
+  /// needs, or is of a version that does not exist yet.
   [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
   /// The reference that updates are compared with now; null when there is none yet.
   [[nodiscard]] const ReferenceUpdate* installed_reference() const {
     return has_reference_ ? &reference_ : nullptr;
   }
+
+  /// This client has left the fleet: filters that compare clients stop counting what it said.
+  void forget(ClientId client) { filter_->forget(client); }
 
   [[nodiscard]] const GlobalModel& model() const { return model_; }
   [[nodiscard]] const UpdateFilter& filter() const { return *filter_; }

@@ -1,5 +1,6 @@
 #include "core/aggregation/filter_state.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -34,15 +35,21 @@ void StateWriter::bytes(std::span<const std::byte> values) {
 
 Result<StateReader> StateReader::open(std::span<const std::byte> bytes, std::string_view tag,
                                       std::uint16_t version) {
+  return open(bytes, tag, version, version);
+}
+
+Result<StateReader> StateReader::open(std::span<const std::byte> bytes, std::string_view tag,
+                                      std::uint16_t oldest, std::uint16_t newest) {
   StateReader state(bytes, "state of '" + std::string(tag) + "'");
   auto found = state.reader_.take(kTagSize);
   if (!found) return at(state.tag_, found.error());
   const std::string_view name(reinterpret_cast<const char*>(found->data()), kTagSize);
   if (name != tag) return corrupt(state.tag_ + ": these bytes were saved by something else");
-  TRY(const auto found_version, state.number<std::uint16_t>());
-  if (found_version != version) {
-    return corrupt(state.tag_ + ": version " + std::to_string(found_version) +
-                   ", this program reads version " + std::to_string(version));
+  TRY(state.version_, state.number<std::uint16_t>());
+  if (state.version_ < oldest || state.version_ > newest) {
+    return corrupt(
+        state.tag_ + ": version " + std::to_string(state.version_) + ", this program reads version " +
+        (oldest < newest ? std::to_string(oldest) + " to " : std::string()) + std::to_string(newest));
   }
   return state;
 }
@@ -83,6 +90,26 @@ Result<std::span<const std::byte>> StateReader::bytes() {
 Status StateReader::finish() const {
   if (reader_.remaining() == 0) return {};
   return corrupt(tag_ + ": " + std::to_string(reader_.remaining()) + " bytes too many");
+}
+
+void save_rows(const RowBundle& rows, StateWriter& state) {
+  state.number<std::uint64_t>(rows.rows());
+  std::vector<float> row(rows.length());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    rows.copy_row(i, row);
+    state.floats(row);
+  }
+}
+
+Status restore_rows(StateReader& state, std::size_t length, RowBundle& rows) {
+  TRY(const std::size_t count, state.count(std::max<std::size_t>(1, length) * sizeof(float)));
+  rows = count > 0 ? RowBundle(count, length) : RowBundle();
+  std::vector<float> row(length);
+  for (std::size_t i = 0; i < count; ++i) {
+    TRY_STATUS(state.floats(row));
+    rows.set_row(i, row);
+  }
+  return {};
 }
 
 }  // namespace aflguard

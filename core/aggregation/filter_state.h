@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/aggregation/row_bundle.h"
 #include "core/base/byte_cursor.h"
 #include "core/base/result.h"
 
@@ -32,12 +33,19 @@ class StateWriter final {
   ByteWriter<std::vector<std::byte>> writer_{bytes_};
 };
 
+/// u64 rows, then row by row.
+void save_rows(const RowBundle& rows, StateWriter& state);
+
 /// Reads them back. Every failure is kCorrupt and names the owner.
 class StateReader final {
  public:
   /// Refuses another tag or version.
   [[nodiscard]] static Result<StateReader> open(std::span<const std::byte> bytes, std::string_view tag,
                                                 std::uint16_t version);
+  /// Any version from `oldest` to `newest`; version() tells which.
+  [[nodiscard]] static Result<StateReader> open(std::span<const std::byte> bytes, std::string_view tag,
+                                                std::uint16_t oldest, std::uint16_t newest);
+  [[nodiscard]] std::uint16_t version() const { return version_; }
 
   template <typename T>
   [[nodiscard]] Result<T> number() {
@@ -60,6 +68,10 @@ class StateReader final {
   StateReader(std::span<const std::byte> bytes, std::string tag) : reader_(bytes), tag_(std::move(tag)) {}
   ByteReader reader_;
   std::string tag_;
+  std::uint16_t version_ = 0;
 };
+
+/// What save_rows() wrote; the rows have `length` numbers.
+[[nodiscard]] Status restore_rows(StateReader& state, std::size_t length, RowBundle& rows);
 
 }  // namespace aflguard

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/aggregation/aligned_vector.h"
+#include "core/aggregation/row_bundle.h"
+#include "core/aggregation/small_matrix.h"
 #include "core/base/result.h"
 #include "core/learning/dataset.h"
 #include "core/learning/trainer.h"
@@ -16,9 +19,13 @@ struct ReferenceUpdate {
   std::uint64_t version = 0;  ///< of the model it was computed on
   AlignedFloats vector;       ///< g_s: SUM of per-sample gradients over all trusted samples
   double norm = 0;            ///< ||g_s||, computed once
-  /// For filters that look at classes apart: sums over the trusted samples of each class. Empty unless
-  /// asked for.
-  std::vector<AlignedFloats> per_class;
+  /// For filters that look at classes apart, one row per class that the trusted set has: what a whole batch
+  /// of trusted samples of that class would send. Regression is one class. Empty unless asked for.
+  RowBundle per_class;
+  SmallMatrix gram;  ///< inner products of these rows
+
+  /// Fills norm and gram, which follow from the rest.
+  void derive();
 };
 
 /// Computes reference updates. Behind an interface because a gateway may compute them elsewhere.
@@ -34,17 +41,25 @@ class ReferenceSource {
 /// The reference of a trusted data set, through a Trainer.
 class TrustedSetReference final : public ReferenceSource {
  public:
-  /// Borrows both. `sample_weight` as in summed_gradient().
-  TrustedSetReference(Trainer& trainer, const Dataset& trusted, double sample_weight = 1);
+  /// Borrows the trainer. `sample_weight` as in summed_gradient(). `class_batch`: samples in a client's
+  /// batch, for references per class; 0: without them.
+  TrustedSetReference(Trainer& trainer, const Dataset& trusted, double sample_weight = 1,
+                      std::size_t class_batch = 0);
 
   [[nodiscard]] Status compute(std::span<const float> parameters, std::uint64_t version,
                                ReferenceUpdate& reference) override;
 
  private:
+  /// Samples whose gradients are summed at once: all of them, or those of one class.
+  struct Part {
+    BatchBuffer buffer;
+    Batch batch;
+  };
   Trainer& trainer_;
-  BatchBuffer buffer_;
-  Batch batch_;
+  std::vector<std::unique_ptr<Part>> parts_;
   double sample_weight_;
+  std::size_t class_batch_;
+  std::vector<float> sum_;
 };
 
 }  // namespace aflguard

@@ -21,6 +21,7 @@ struct FilterNeeds {
   /// Updates between two changes of the model; more than 1 for synchronous rules, whose clients all answer
   /// the same version.
   std::uint64_t round = 1;
+  bool votes = false;  ///< clients are compared with each other: those who left should be forgotten
 };
 
 /// One update with everything a filter may look at. All spans have the model's dimension and live for the
@@ -58,6 +59,9 @@ class UpdateFilter {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual FilterNeeds needs() const { return {}; }
   [[nodiscard]] virtual Decision judge(const Submission& submission) = 0;
+
+  /// This client has left: what it said counts no longer. Unknown clients are no error.
+  virtual void forget(ClientId /*client*/) {}
 
   /// The state as bytes, and back. restore() refuses bytes of another filter, version or dimension and
   /// whatever is cut short (kCorrupt); the filter is then as it was.

@@ -12,7 +12,10 @@ namespace {
 constexpr std::string_view kHeaderTag = "RHDR";
 constexpr std::string_view kReferenceTag = "RREF";
 constexpr std::string_view kUpdateTag = "RUPD";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::string_view kDepartureTag = "RGON";
+constexpr std::uint16_t kVersion = 1;           // of headers and departures
+constexpr std::uint16_t kReferenceVersion = 2;  // 1 had no classes
+constexpr std::uint16_t kUpdateVersion = 2;     // 1 had no alterations
 
 void put_text(StateWriter& out, std::string_view text) {
   out.bytes(std::as_bytes(std::span(text)));
@@ -72,18 +75,21 @@ Result<RecordingEntry> decode_header(std::span<const std::byte> bytes) {
 }
 
 Result<RecordingEntry> decode_reference(std::span<const std::byte> bytes) {
-  TRY(auto in, StateReader::open(bytes, kReferenceTag, kVersion));
+  TRY(auto in, StateReader::open(bytes, kReferenceTag, 1, kReferenceVersion));
   RecordedReference entry;
   TRY(entry.due_since, in.number<std::uint64_t>());
   TRY(entry.reference.version, in.number<std::uint64_t>());
   TRY_STATUS(take_floats(in, entry.reference.vector));
-  entry.reference.norm = std::sqrt(squared_norm(entry.reference.vector));
+  if (in.version() > 1) {
+    TRY_STATUS(restore_rows(in, entry.reference.vector.size(), entry.reference.per_class));
+  }
+  entry.reference.derive();
   TRY_STATUS(in.finish());
   return RecordingEntry(std::move(entry));
 }
 
 Result<RecordingEntry> decode_update(std::span<const std::byte> bytes) {
-  TRY(auto in, StateReader::open(bytes, kUpdateTag, kVersion));
+  TRY(auto in, StateReader::open(bytes, kUpdateTag, 1, kUpdateVersion));
   RecordedUpdate entry;
   TRY(entry.iteration, in.number<std::uint64_t>());
   TRY(entry.client, in.number<std::uint64_t>());
@@ -98,9 +104,21 @@ Result<RecordingEntry> decode_update(std::span<const std::byte> bytes) {
   TRY(entry.verdict.bound, in.number<double>());
   TRY(entry.verdict.delay, in.number<std::uint64_t>());
   TRY(entry.version, in.number<std::uint64_t>());
+  if (in.version() > 1) {
+    TRY(entry.verdict.altered, in.number<double>());
+    TRY(entry.verdict.alterations, in.number<std::uint32_t>());
+  }
   TRY_STATUS(take_floats(in, entry.vector));
   TRY_STATUS(in.finish());
   return RecordingEntry(std::move(entry));
+}
+
+Result<RecordingEntry> decode_departure(std::span<const std::byte> bytes) {
+  TRY(auto in, StateReader::open(bytes, kDepartureTag, kVersion));
+  RecordedDeparture entry;
+  TRY(entry.client, in.number<std::uint64_t>());
+  TRY_STATUS(in.finish());
+  return RecordingEntry(entry);
 }
 
 }  // namespace
@@ -127,15 +145,16 @@ Bytes encode_entry(const RecordingHeader& header) {
 }
 
 Bytes encode_entry(const RecordedReference& entry) {
-  StateWriter out(kReferenceTag, kVersion);
+  StateWriter out(kReferenceTag, kReferenceVersion);
   out.number(entry.due_since);
   out.number(entry.reference.version);
   put_floats(out, entry.reference.vector);
+  save_rows(entry.reference.per_class, out);
   return std::move(out).take();
 }
 
 Bytes encode_entry(const RecordedUpdate& entry, std::span<const float> vector) {
-  StateWriter out(kUpdateTag, kVersion);
+  StateWriter out(kUpdateTag, kUpdateVersion);
   out.number(entry.iteration);
   out.number(entry.client);
   put_text(out, entry.device);
@@ -147,7 +166,15 @@ Bytes encode_entry(const RecordedUpdate& entry, std::span<const float> vector) {
   out.number(entry.verdict.bound);
   out.number(entry.verdict.delay);
   out.number(entry.version);
+  out.number(entry.verdict.altered);
+  out.number(entry.verdict.alterations);
   put_floats(out, vector);
+  return std::move(out).take();
+}
+
+Bytes encode_entry(const RecordedDeparture& entry) {
+  StateWriter out(kDepartureTag, kVersion);
+  out.number(entry.client);
   return std::move(out).take();
 }
 
@@ -156,6 +183,7 @@ Result<RecordingEntry> decode_entry(std::span<const std::byte> bytes) {
                              std::min(bytes.size(), kHeaderTag.size()));
   if (tag == kReferenceTag) return decode_reference(bytes);
   if (tag == kUpdateTag) return decode_update(bytes);
+  if (tag == kDepartureTag) return decode_departure(bytes);
   return decode_header(bytes);
 }
 

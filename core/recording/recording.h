@@ -40,11 +40,17 @@ struct RecordedUpdate {
   std::uint64_t version = 0;  ///< of the model after it
 };
 
-using RecordingEntry = std::variant<RecordingHeader, RecordedReference, RecordedUpdate>;
+/// From here on what this client said counts no longer.
+struct RecordedDeparture {
+  ClientId client = 0;
+};
+
+using RecordingEntry = std::variant<RecordingHeader, RecordedReference, RecordedUpdate, RecordedDeparture>;
 
 /// The body of one entry, and back. kCorrupt when the bytes are damaged, cut or of another version.
 [[nodiscard]] Bytes encode_entry(const RecordingHeader& header);
 [[nodiscard]] Bytes encode_entry(const RecordedReference& reference);
+[[nodiscard]] Bytes encode_entry(const RecordedDeparture& departure);
 /// `vector` apart, because the caller has it elsewhere; update.vector is ignored.
 [[nodiscard]] Bytes encode_entry(const RecordedUpdate& update, std::span<const float> vector);
 [[nodiscard]] Result<RecordingEntry> decode_entry(std::span<const std::byte> bytes);

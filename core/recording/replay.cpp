@@ -9,7 +9,8 @@ std::string describe(const Verdict& verdict, std::uint64_t version) {
   std::ostringstream text;
   text.precision(17);
   text << to_string(verdict.reason) << ", distance " << verdict.distance << ", bound " << verdict.bound
-       << ", delay " << verdict.delay << ", version " << version;
+       << ", delay " << verdict.delay << ", altered " << verdict.altered << " (" << verdict.alterations
+       << "), version " << version;
   return text.str();
 }
 
@@ -30,6 +31,8 @@ Status Replay::run(RecordingReader segment) {
     } else if (const auto* update = std::get_if<RecordedUpdate>(&*entry)) {
       TRY_STATUS(judge(*aggregator, *update));
       if (watch_) watch_(result_);
+    } else if (const auto* departure = std::get_if<RecordedDeparture>(&*entry)) {
+      aggregator->forget(departure->client);
     } else {
       return corrupt("recording: a second header inside a segment");
     }

@@ -6,6 +6,7 @@
 #include "core/aggregation/async_sgd.h"
 #include "core/aggregation/basgd.h"
 #include "core/aggregation/kardam.h"
+#include "core/aggregation/span_guard.h"
 #include "core/aggregation/sync_aflguard.h"
 #include "core/aggregation/zeno_plus_plus.h"
 #include "lab/attacks/attacks.h"
@@ -53,6 +54,7 @@ aflguard::lab::Catalog lab_catalog() {
                   zeno_plus_plus_kind(),
                   aflguard_kind(),
                   sync_aflguard_kind(),
+                  span_guard_kind(),
               },
           .attacks = {
               lab::label_flip_kind(),

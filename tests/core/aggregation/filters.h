@@ -8,14 +8,15 @@
 #include "core/aggregation/async_sgd.h"
 #include "core/aggregation/basgd.h"
 #include "core/aggregation/kardam.h"
+#include "core/aggregation/span_guard.h"
 #include "core/aggregation/sync_aflguard.h"
 #include "core/aggregation/zeno_plus_plus.h"
 
 namespace aflguard::testing {
 
 inline std::vector<FilterKind> all_filters() {
-  return {async_sgd_kind(),      kardam_kind(),   basgd_kind(),
-          zeno_plus_plus_kind(), aflguard_kind(), sync_aflguard_kind()};
+  return {async_sgd_kind(), kardam_kind(),        basgd_kind(),     zeno_plus_plus_kind(),
+          aflguard_kind(),  sync_aflguard_kind(), span_guard_kind()};
 }
 
 /// A reference update that tests choose themselves.
@@ -28,9 +29,9 @@ class FixedReference final : public ReferenceSource {
     ++computed;
     reference.version = version;
     reference.vector.assign(vector_.begin(), vector_.end());
-    double squares = 0;
-    for (const float v : vector_) squares += static_cast<double>(v) * static_cast<double>(v);
-    reference.norm = std::sqrt(squares);
+    reference.per_class = RowBundle(1, vector_.size());
+    reference.per_class.set_row(0, vector_);
+    reference.derive();
     return {};
   }
 
