@@ -21,7 +21,7 @@ using Time = std::chrono::steady_clock::time_point;
 
 constexpr std::chrono::milliseconds kTick(200);
 constexpr std::chrono::seconds kBookInterval(1);
-constexpr std::chrono::seconds kExpiryInterval(5);
+constexpr std::chrono::seconds kLongestExpiryInterval(5);
 constexpr std::chrono::seconds kGoodbye(3);
 constexpr std::chrono::seconds kJudgeSilence(30);  // longer than that, and systemd may restart us
 constexpr std::size_t kRoomForFields = 1024;       // of an envelope around the vector
@@ -57,6 +57,10 @@ PieceAssemblerLimits assembler_limits(const GatewayParts& parts) {
   limits.max_bytes_per_source = parts.settings.limits.device_bytes;
   limits.silence = steady(parts.settings.limits.silence);
   return limits;
+}
+
+std::chrono::steady_clock::duration expiry_interval(const GatewaySettings::Limits& limits) {
+  return std::min<std::chrono::steady_clock::duration>(kLongestExpiryInterval, steady(limits.silence) / 2);
 }
 
 std::size_t worker_count(const GatewaySettings::Limits& limits) {
@@ -102,6 +106,7 @@ class Gateway::Engine final {
   void collect_sealed();
   void offer_retained_model(Time now);
   void publish_telemetry(Time now);
+  void publish_state();
   void publish_status(std::string_view state, std::string_view message);
   void publish_event(std::string_view kind, std::string_view text);
   void notify_alive(Time now);
@@ -130,11 +135,12 @@ class Gateway::Engine final {
 
   Time started_{};
   Every book_{kBookInterval};
-  Every expiry_{kExpiryInterval};
+  Every expiry_;
   Every telemetry_;
   Every retained_;
   bool connected_ = false;
-  bool failing_ = false;  ///< the store, as last published
+  bool failing_ = false;         ///< the store, as last published
+  std::uint64_t abandoned_ = 0;  ///< transfers that were dropped unfinished
   std::optional<std::uint64_t> retained_version_;
   std::uint64_t counted_ = 0;  ///< judged updates at the last telemetry
   Time counted_at_{};
@@ -174,12 +180,15 @@ Gateway::Engine::Engine(GatewayParts parts)
                parts_.reference == nullptr
                    ? std::function<void(SharedModel, std::uint64_t)>()
                    : [this](SharedModel model,
-                            std::uint64_t due_since) { references_->request(std::move(model), due_since); }},
+                            std::uint64_t due_since) { references_->request(std::move(model), due_since); },
+           .refused = [this](const std::string& device,
+                             const Refusal& refusal) { ledger_.note(device, refusal, clock_.steady()); }},
           counters_, clock_, log_),
       verifying_(worker_count(parts_.settings.limits), parts_.settings.limits.waiting_updates,
                  parts_.settings.limits.waiting_bytes, opener_,
                  {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
                  ledger_, [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }),
+      expiry_(expiry_interval(parts_.settings.limits)),
       telemetry_(steady(parts_.settings.telemetry_interval)),
       retained_(steady(parts_.settings.replies.retained_model_interval)) {
   if (parts_.reference != nullptr) {
@@ -222,7 +231,7 @@ void Gateway::Engine::handle(const BusConnected& connected) {
             std::to_string(parts_.settings.broker.port) + " over " + connected.protocol + ", fleet '" +
             parts_.terms.fleet + "', guard " + parts_.settings.guard.name + ", model version " +
             std::to_string(counters_.version));
-  publish_status("ready", "");
+  publish_state();
   notify_ready();
 }
 
@@ -235,7 +244,10 @@ void Gateway::Engine::handle(const BusDisconnected& lost) {
 void Gateway::Engine::handle(BusReceived received) {
   const Time now = clock_.steady();
   const auto topic = parse_topic(received.message.topic);
-  if (!topic || topic->kind != TopicKind::kUpdate) return;  // the subscription lets nothing else through
+  if (!topic || topic->kind != TopicKind::kUpdate) {
+    ledger_.note("?", refuse(RefusalReason::kMalformed, "its topic names no device"), now);
+    return;
+  }
   auto envelope = assembler_.accept(topic->device, received.message.payload, now);
   if (!envelope) {
     ledger_.note(topic->device, envelope.error(), now);
@@ -267,13 +279,14 @@ void Gateway::Engine::tick(Time now) {
   if (book_.due(now)) parts_.registry.refresh();
   if (expiry_.due(now)) {
     if (const std::size_t dropped = assembler_.expire(now); dropped > 0) {
+      abandoned_ += dropped;
       log_.info(std::to_string(dropped) + " unfinished updates were dropped after " +
                 std::to_string(static_cast<int>(parts_.settings.limits.silence.count())) + " s of silence");
     }
   }
   if (const bool failing = counters_.store_failing; failing != failing_) {
     failing_ = failing;
-    publish_status(failing ? "alert" : "ready", failing ? "the store cannot be written; see the log" : "");
+    publish_state();
     publish_event(failing ? "store-failing" : "store-works", "");
   }
   offer_retained_model(now);
@@ -295,6 +308,10 @@ void Gateway::Engine::publish_telemetry(Time now) {
                .payload = as_bytes(metrics_json(counters_, facts(now))),
                .retained = true});
   for (const std::string& line : ledger_.take_lines()) publish_event("refused", line);
+}
+
+void Gateway::Engine::publish_state() {
+  publish_status(failing_ ? "alert" : "ready", failing_ ? "the store cannot be written; see the log" : "");
 }
 
 void Gateway::Engine::publish_status(std::string_view state, std::string_view message) {
@@ -326,6 +343,7 @@ TelemetryFacts Gateway::Engine::facts(Time now) {
   facts.waiting = verifying_.waiting() + judging_.waiting();
   facts.inbox_bytes = assembler_.bytes();
   facts.outbox_bytes = outbox_.bytes();
+  facts.abandoned = abandoned_;
   facts.dropped_messages = parts_.bus.counters().dropped;
   facts.uptime_seconds = std::chrono::duration<double>(now - started_).count();
   facts.refused = ledger_.counts();

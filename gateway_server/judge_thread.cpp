@@ -18,6 +18,7 @@ JudgeThread::JudgeThread(UpdateJudge& judge, std::size_t max_waiting, std::size_
       log_(log),
       queue_(max_waiting, max_bytes) {
   judge_.on_verdict = [this](const VerdictRecord& record) { note_verdict(record); };
+  judge_.on_refusal = outputs_.refused;
 }
 
 JudgeThread::~JudgeThread() {

@@ -28,6 +28,7 @@ struct JudgeOutputs {
   /// A reference at this model is wanted, due since this iteration. One is wanted at a time; submit()
   /// answers.
   std::function<void(SharedModel, std::uint64_t due_since)> want_reference;
+  std::function<void(const std::string& device, const Refusal&)> refused = {};
 };
 
 /// The one thread that owns the judge, and with it model, filter, store and recording. It takes what waits,

@@ -64,6 +64,7 @@ std::string metrics_json(const GatewayCounters& counters, const TelemetryFacts& 
                {"queue", facts.waiting},
                {"inbox_bytes", facts.inbox_bytes},
                {"outbox_bytes", facts.outbox_bytes},
+               {"abandoned", facts.abandoned},
                {"dropped_messages", facts.dropped_messages},
                {"recorded_bytes", counters.recorded_bytes.load()},
                {"uptime_seconds", facts.uptime_seconds},

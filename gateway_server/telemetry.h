@@ -19,6 +19,7 @@ struct TelemetryFacts {
   std::uint64_t waiting = 0;  ///< updates between arrival and verdict
   std::uint64_t inbox_bytes = 0;
   std::uint64_t outbox_bytes = 0;
+  std::uint64_t abandoned = 0;  ///< transfers that were never finished
   std::uint64_t dropped_messages = 0;
   double uptime_seconds = 0;
   double updates_per_second = 0;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/base/check.h"
-#include "core/envelope/refusal.h"
 
 namespace aflguard {
 namespace {
@@ -40,15 +39,18 @@ Status UpdateJudge::judge(const VerifiedUpdate& update) {
       answer_again(sender, update.message.sequence);
       break;
     case ReplayWindow::Standing::kTooOld:
-      refuse(sender, update.message.sequence, static_cast<std::uint8_t>(RefusalReason::kReplayed));
+      refuse_replayed(sender, update.message.sequence);
       break;
   }
   return {};
 }
 
 Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t due_since) {
-  if (recording_ != nullptr) entries_.push_back(encode_entry(RecordedReference{reference, due_since}));
-  return aggregator_.install_reference(std::move(reference), due_since);
+  Bytes entry;
+  if (recording_ != nullptr) entry = encode_entry(RecordedReference{reference, due_since});
+  TRY_STATUS(aggregator_.install_reference(std::move(reference), due_since));
+  if (recording_ != nullptr) entries_.push_back(std::move(entry));
+  return {};
 }
 
 Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update) {
@@ -85,19 +87,26 @@ void UpdateJudge::answer_again(const DeviceRecord& sender, std::uint64_t sequenc
   } else if (stored->has_value()) {
     replies_.push_back(message_for(sender, **stored));
   } else {
-    refuse(sender, sequence, static_cast<std::uint8_t>(RefusalReason::kReplayed));
+    refuse_replayed(sender, sequence);
   }
 }
 
-void UpdateJudge::refuse(const DeviceRecord& sender, std::uint64_t sequence, std::uint8_t reason) {
+/// Answered, so that a device that lost its counter finds the next number.
+void UpdateJudge::refuse_replayed(const DeviceRecord& sender, std::uint64_t sequence) {
   VerdictMessage message;
   message.fleet = fleet_;
   message.device = sender.name;
   message.sequence = sequence;
-  message.reason = reason;
+  message.reason = static_cast<std::uint8_t>(RefusalReason::kReplayed);
   message.version = aggregator_.model().version();
   message.highest_sequence = sender.window.highest();
   replies_.push_back(std::move(message));
+  if (on_refusal) {
+    on_refusal(sender.name,
+               aflguard::refuse(RefusalReason::kReplayed, "update " + std::to_string(sequence) +
+                                                              " is too old to be judged, the newest was " +
+                                                              std::to_string(sender.window.highest())));
+  }
 }
 
 VerdictMessage UpdateJudge::message_for(const DeviceRecord& sender, const VerdictRecord& judged) const {

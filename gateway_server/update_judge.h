@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/envelope/messages.h"
+#include "core/envelope/refusal.h"
 #include "core/recording/recording_file.h"
 #include "gateway_server/gateway_store.h"
 
@@ -55,6 +56,8 @@ class UpdateJudge final {
   [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
   /// Told of every verdict when it is durable; repeated ones are not told again.
   std::function<void(const VerdictRecord&)> on_verdict;
+  /// Told of every update that was not judged because its number is too old.
+  std::function<void(const std::string& device, const Refusal&)> on_refusal;
   /// Bytes of the running recording; 0 without one.
   [[nodiscard]] std::uint64_t recorded_bytes() const { return recording_ ? recording_->bytes() : 0; }
 
@@ -62,7 +65,7 @@ class UpdateJudge final {
   [[nodiscard]] DeviceRecord& device(const std::string& name);
   [[nodiscard]] Status judge_new(DeviceRecord& device, const VerifiedUpdate& update);
   void answer_again(const DeviceRecord& device, std::uint64_t sequence);
-  void refuse(const DeviceRecord& device, std::uint64_t sequence, std::uint8_t reason);
+  void refuse_replayed(const DeviceRecord& device, std::uint64_t sequence);
   [[nodiscard]] VerdictMessage message_for(const DeviceRecord& device, const VerdictRecord& record) const;
   void record(const DeviceRecord& device, const VerdictRecord& verdict, std::span<const float> vector);
   void write_recording();

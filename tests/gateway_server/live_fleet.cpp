@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include "core/aggregation/aggregator.h"
@@ -51,28 +52,30 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   gateway_key_ = OpensslSigner::from_pem(read_text_file(files_["gateway"].key).value()).value().public_key();
 
   models::ZooOptions zoo;
-  zoo.features = kFeatures;
+  zoo.features = options.features;
   const ModelPackage package = models::build_zoo_package("linear-regression", zoo).value();
   ASSERT_OK(write_model_package(package, folder_ / "model"));
   dimension_ = package.description.dimension();
   model_hash_ = parse_model_hash(package.description.hash).value();
-  const std::vector<float> features = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+  std::vector<float> features(4 * options.features);
+  for (std::size_t i = 0; i < 4; ++i) features[i * options.features + i % options.features] = 1;
   const std::vector<float> values = {1, 2, 3, 4};
-  ASSERT_OK(write_npy(folder_ / "trusted-features.npy", features, {4, kFeatures}));
+  ASSERT_OK(write_npy(folder_ / "trusted-features.npy", features, {4, options.features}));
   ASSERT_OK(write_npy(folder_ / "trusted-values.npy", values, {4}));
   ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
   ASSERT_OK(write_file_atomically(
-      config(),
-      "[fleet]\nname = \"orchard\"\n[broker]\nhost = \"localhost\"\nport = " +
-          std::to_string(broker_->port()) + "\n[identity]\ncertificate = \"" +
-          files_["gateway"].certificate.string() + "\"\nkey = \"" + files_["gateway"].key.string() +
-          "\"\nca = \"" + authority_->certificate().string() +
-          "\"\n[devices]\nbook = \"devices.json\"\n[model]\npackage = \"model\"\n"
-          "[training]\nlearning_rate = " +
-          std::to_string(options.learning_rate) + "\nbatch_size = 1\n[guard]\nname = \"" + options.guard +
-          "\"\n[trusted]\nformat = \"npy\"\nfeatures = \"trusted-features.npy\"\n"
-          "labels = \"trusted-values.npy\"\n[store]\nfile = \"" +
-          options.store_file + "\"\n[telemetry]\ninterval_seconds = 0.2\n" + options.gateway_extra));
+      config(), "[fleet]\nname = \"orchard\"\n[broker]\nhost = \"localhost\"\nport = " +
+                    std::to_string(broker_->port()) + "\n[identity]\ncertificate = \"" +
+                    files_["gateway"].certificate.string() + "\"\nkey = \"" + files_["gateway"].key.string() +
+                    "\"\nca = \"" + authority_->certificate().string() +
+                    "\"\n[devices]\nbook = \"devices.json\"\n[model]\npackage = \"model\"\n"
+                    "[training]\nlearning_rate = " +
+                    std::to_string(options.learning_rate) + "\nbatch_size = 1\n[guard]\nname = \"" +
+                    options.guard + "\"\n" + options.guard_extra +
+                    "[trusted]\nformat = \"npy\"\nfeatures = \"trusted-features.npy\"\n"
+                    "labels = \"trusted-values.npy\"\n[store]\nfile = \"" +
+                    options.store_file + "\"\n[telemetry]\ninterval_seconds = 0.2\n" +
+                    options.gateway_extra));
 }
 
 CertificateFiles LiveFleet::enrol(const std::string& name) {
@@ -232,9 +235,10 @@ Bytes HandDevice::seal(const UpdateMessage& update) {
   return sealer_.seal(encode(update).value()).value().release();
 }
 
-std::vector<Bytes> HandDevice::pieces(const Bytes& envelope) {
+std::vector<Bytes> HandDevice::pieces(const Bytes& envelope, std::size_t body_bytes) {
   PieceSenderOptions options;
-  options.window = 1000;
+  options.body_bytes = body_bytes;
+  options.window = kMaxPieces;
   auto sender = PieceSender::create(envelope, options).value();
   std::vector<Bytes> pieces;
   while (auto piece = sender.next()) pieces.push_back(std::move(piece->message));
@@ -263,6 +267,26 @@ void HandDevice::publish(const Bytes& message) {
 
 void HandDevice::send(const Bytes& envelope) {
   for (const Bytes& piece : pieces(envelope)) publish(piece);
+}
+
+void HandDevice::flood(const std::vector<Bytes>& messages) {
+  const auto deadline = SteadyClock::now() + kLong;
+  std::size_t sent = 0;
+  std::set<PublishId> on_their_way;
+  while (sent < messages.size() || !on_their_way.empty()) {
+    if (SteadyClock::now() > deadline) TEST_FAIL_MESSAGE("the broker did not take a flood");
+    if (sent < messages.size()) {
+      if (const auto id = bus_->publish({.topic = topics().update(name_), .payload = messages[sent]})) {
+        on_their_way.insert(*id);
+        ++sent;
+        continue;
+      }
+    }
+    auto event = bus_->next_event(deadline);
+    if (!event) continue;
+    if (const auto* done = std::get_if<BusPublished>(&*event)) on_their_way.erase(done->id);
+    if (const auto* failed = std::get_if<BusPublishFailed>(&*event)) on_their_way.erase(failed->id);
+  }
 }
 
 std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point deadline) {

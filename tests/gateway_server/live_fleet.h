@@ -42,11 +42,14 @@ class HandDevice final {
   [[nodiscard]] UpdateMessage update(std::uint64_t sequence, std::uint64_t base_version, float value) const;
   [[nodiscard]] Bytes seal(const UpdateMessage& update);
   /// All pieces of an envelope, to be published in whatever order.
-  [[nodiscard]] static std::vector<Bytes> pieces(const Bytes& envelope);
+  [[nodiscard]] static std::vector<Bytes> pieces(const Bytes& envelope,
+                                                 std::size_t body_bytes = kDefaultPieceBody);
 
   /// Publishes on its own update topic and waits until the broker has it; reconnects when it has to.
   void publish(const Bytes& message);
   void send(const Bytes& envelope);
+  /// Publishes all of them as quickly as the broker takes them, without a look at any verdict.
+  void flood(const std::vector<Bytes>& messages);
   /// The next verdict that the gateway has signed for this device; fails the test when none comes.
   [[nodiscard]] VerdictMessage next_verdict();
   /// The verdict on this sequence number, sending it again and again until it comes.
@@ -68,17 +71,17 @@ class HandDevice final {
 
 struct LiveFleetOptions {
   std::string guard = "asyncsgd";
+  std::string guard_extra = {};    ///< more lines of gateway.toml's [guard]
   std::string gateway_extra = {};  ///< more sections of gateway.toml
   std::string store_file = "gateway.db";
   double learning_rate = 1;
+  std::size_t features = 4;  ///< of the model, which has one parameter more
 };
 
-/// A fleet in a temporary folder: broker with TLS, gateway program, device book. Linear regression on four
+/// A fleet in a temporary folder: broker with TLS, gateway program, device book. Linear regression on a few
 /// features, so that a model is a handful of numbers that a test can follow.
 class LiveFleet final {
  public:
-  static constexpr std::size_t kFeatures = 4;
-
   explicit LiveFleet(const LiveFleetOptions& options = {});
 
   /// Certificate, key and entry in the book; before the gateway starts or while it runs.

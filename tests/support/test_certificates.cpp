@@ -31,7 +31,8 @@ void write_pem(const std::filesystem::path& path, EVP_PKEY* key) {
   const File file(std::fopen(path.c_str(), "w"));
   check(file && PEM_write_PrivateKey(file.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
         "a key can be written");
-  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::permissions(path,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 void add_extension(X509* certificate, X509* issuer, int kind, const std::string& value) {
