@@ -45,7 +45,7 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   ASSERT_OK(write_file_atomically(folder_ / "acl", kRules));
   BrokerSettings settings;
   settings.extra = "acl_file " + (folder_ / "acl").string() +
-                   "\nmax_queued_messages 100000\nuse_username_as_clientid true\nlog_type all\n";
+                   "\nmax_queued_messages 100000\nuse_username_as_clientid true\nset_tcp_nodelay true\nlog_type all\n";
   broker_.emplace(folder_.path(), *authority_, settings);
   files_["gateway"] = authority_->issue("gateway", CertificateUse::kClient);
   files_["watcher"] = authority_->issue("watcher", CertificateUse::kClient);
@@ -98,9 +98,28 @@ void LiveFleet::revoke(const std::string& name) {
 }
 
 void LiveFleet::start_gateway() {
-  gateway_.emplace(std::vector<std::string>{gateway_program(), "--config", config().string()}, folder_.path(),
-                   folder_ / "gateway.log");
-  wait_for_log("ready: connected", ++starts_);
+  const std::size_t before = count_in_log("ready: connected");
+  launch_gateway();
+  wait_for_log("ready: connected", before + 1);
+}
+
+void LiveFleet::launch_gateway(const std::vector<std::string>& environment) {
+  std::vector<std::string> command = {"env"};
+  if (environment.empty()) command.clear();
+  command.insert(command.end(), environment.begin(), environment.end());
+  command.insert(command.end(), {gateway_program(), "--config", config().string()});
+  gateway_.emplace(command, folder_.path(), folder_ / "gateway.log");
+}
+
+int LiveFleet::wait_for_gateway_end() {
+  const auto deadline = SteadyClock::now() + kLong;
+  while (gateway_->running()) {
+    if (SteadyClock::now() > deadline) {
+      TEST_FAIL_MESSAGE(("the gateway goes on:\n" + gateway_log()).c_str());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return gateway_->exit_code();
 }
 
 void LiveFleet::end_gateway(int signal) {
@@ -109,19 +128,25 @@ void LiveFleet::end_gateway(int signal) {
 }
 
 std::string LiveFleet::gateway_log() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder_ / "gateway.log", ignored)) return {};
   return read_text_file(folder_ / "gateway.log").value();
+}
+
+std::size_t LiveFleet::count_in_log(const std::string& text) const {
+  const std::string log_so_far = gateway_log();
+  std::size_t found = 0;
+  for (auto at = log_so_far.find(text); at != std::string::npos; at = log_so_far.find(text, at + 1)) ++found;
+  return found;
 }
 
 void LiveFleet::wait_for_log(const std::string& text, std::size_t times) {
   const auto deadline = SteadyClock::now() + kLong;
   while (true) {
-    const std::string text_so_far = gateway_log();
-    std::size_t found = 0;
-    for (auto at = text_so_far.find(text); at != std::string::npos; at = text_so_far.find(text, at + 1))
-      ++found;
-    if (found >= times) return;
-    if (SteadyClock::now() > deadline || (gateway_ && !gateway_->running()))
-      TEST_FAIL_MESSAGE(("'" + text + "' is not in the log:\n" + text_so_far).c_str());
+    const bool runs = gateway_ && gateway_->running();  // asked first: its last words come before its end
+    if (count_in_log(text) >= times) return;
+    if (SteadyClock::now() > deadline || !runs)
+      TEST_FAIL_MESSAGE(("'" + text + "' is not in the log:\n" + gateway_log()).c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }

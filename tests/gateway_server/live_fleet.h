@@ -90,10 +90,16 @@ class LiveFleet final {
 
   /// Returns when the gateway is ready.
   void start_gateway();
+  /// Returns at once; the gateway may also come to nothing. `environment` in front: "NAME=value".
+  void launch_gateway(const std::vector<std::string>& environment = {});
+  /// Waits until the gateway has ended by itself: its exit code.
+  [[nodiscard]] int wait_for_gateway_end();
   void end_gateway(int signal);
   [[nodiscard]] bool gateway_runs() const { return gateway_.has_value(); }
   [[nodiscard]] pid_t gateway_pid() const { return gateway_->pid(); }
   [[nodiscard]] std::string gateway_log() const;
+  /// How often `text` is in the log so far.
+  [[nodiscard]] std::size_t count_in_log(const std::string& text) const;
   /// Returns when the log has had a line with `text` at least `times` times.
   void wait_for_log(const std::string& text, std::size_t times = 1);
 
@@ -129,7 +135,6 @@ class LiveFleet final {
   std::size_t dimension_ = 0;
   PublicKey gateway_key_{};
   std::optional<BackgroundProcess> gateway_;
-  std::size_t starts_ = 0;
   std::unique_ptr<MqttBus> watcher_;
   std::string metrics_;
 };

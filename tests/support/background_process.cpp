@@ -38,7 +38,7 @@ BackgroundProcess::~BackgroundProcess() {
 
 bool BackgroundProcess::running() {
   int status = 0;
-  if (pid_ >= 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) pid_ = -1;
+  if (pid_ >= 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) note_end(status);
   return pid_ >= 0;
 }
 
@@ -48,8 +48,13 @@ int BackgroundProcess::end(int signal) {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  note_end(status);
+  return exit_code_;
+}
+
+void BackgroundProcess::note_end(int status) {
   pid_ = -1;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace aflguard::testing

@@ -23,10 +23,14 @@ class BackgroundProcess final {
   int end(int signal);
   /// False once it has ended by itself.
   [[nodiscard]] bool running();
+  /// The same of a program that has ended by itself; -1 while it runs.
+  [[nodiscard]] int exit_code() const { return exit_code_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
+  void note_end(int status);
   pid_t pid_ = -1;
+  int exit_code_ = -1;
 };
 
 }  // namespace aflguard::testing
