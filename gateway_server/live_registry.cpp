@@ -6,15 +6,19 @@
 
 namespace aflguard {
 
-Result<std::unique_ptr<LiveRegistry>> LiveRegistry::open(const std::filesystem::path& book, LogSink& log) {
-  std::unique_ptr<LiveRegistry> registry(new LiveRegistry(book, log));
+Result<std::unique_ptr<LiveRegistry>> LiveRegistry::open(const std::filesystem::path& book,
+                                                         const Clock& clock, LogSink& log) {
+  std::unique_ptr<LiveRegistry> registry(new LiveRegistry(book, clock, log));
   registry->seen_ = registry->stamp();
   TRY(registry->keys_, registry->read());
   return registry;
 }
 
 std::optional<RegisteredKey> LiveRegistry::find(const KeyId& id) const {
-  return keys()->table.find(id);
+  const auto known = keys();
+  auto found = known->table.find(id);
+  if (found) found->expired = clock_.wall() > known->not_after.at(id);
+  return found;
 }
 
 std::uint64_t LiveRegistry::enrolled() const {
@@ -53,6 +57,7 @@ Result<std::shared_ptr<const LiveRegistry::Keys>> LiveRegistry::read() const {
       if (Status added = keys->table.add(device.name, key.public_key); !added.ok()) {
         return at(book_.string(), added.error());
       }
+      keys->not_after[key_id_of(key.public_key)] = key.not_after;
     }
     if (device.revoked && !device.keys.empty()) TRY_STATUS(keys->table.revoke(device.name));
     if (!device.revoked) ++keys->enrolled;

@@ -2,20 +2,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/envelope/device_registry.h"
 
 namespace aflguard {
 
 /// The keys of the fleet's device book, read again whenever the file has changed: who is added is known, and
-/// who is revoked is refused, without a restart. find() from any thread, the rest from one.
+/// who is revoked is refused, without a restart. A key whose certificate has ended is told as expired: a
+/// broker looks at certificates only when a device connects. find() from any thread, the rest from one.
 class LiveRegistry final : public DeviceRegistry {
  public:
+  /// `clock` and `log` are borrowed.
   [[nodiscard]] static Result<std::unique_ptr<LiveRegistry>> open(const std::filesystem::path& book,
-                                                                  LogSink& log);
+                                                                  const Clock& clock, LogSink& log);
 
   [[nodiscard]] std::optional<RegisteredKey> find(const KeyId& id) const override;
 
@@ -35,9 +39,11 @@ class LiveRegistry final : public DeviceRegistry {
   };
   struct Keys {
     KeyTable table;
+    std::map<KeyId, std::chrono::system_clock::time_point> not_after;
     std::uint64_t enrolled = 0;
   };
-  LiveRegistry(std::filesystem::path book, LogSink& log) : book_(std::move(book)), log_(log) {}
+  LiveRegistry(std::filesystem::path book, const Clock& clock, LogSink& log)
+      : book_(std::move(book)), clock_(clock), log_(log) {}
   [[nodiscard]] Stamp stamp() const;
   [[nodiscard]] Result<std::shared_ptr<const Keys>> read() const;
   [[nodiscard]] std::shared_ptr<const Keys> keys() const {
@@ -46,6 +52,7 @@ class LiveRegistry final : public DeviceRegistry {
   }
 
   std::filesystem::path book_;
+  const Clock& clock_;
   LogSink& log_;
   Stamp seen_;
   mutable std::mutex mutex_;

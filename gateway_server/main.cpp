@@ -125,7 +125,7 @@ Status run(const GatewaySettings& settings, bool only_test) {
   TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
   const ModelDescription& model = inputs.package.description;
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
-  TRY(auto registry, LiveRegistry::open(settings.device_book, log));
+  TRY(auto registry, LiveRegistry::open(settings.device_book, clock, log));
   TRY(const std::string key, read_secret_file(settings.identity.key));
   TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
   TRY(const ModelMessage terms, model_terms(settings, model));

@@ -1,6 +1,7 @@
 #include "gateway_server/outbox.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace aflguard {
 
@@ -16,10 +17,10 @@ bool Outbox::add(const std::string& topic, Bytes envelope) {
 
 void Outbox::pump() {
   while (!latest_.empty()) {
-    Message message = latest_.begin()->second;
-    const auto id = bus_.publish(std::move(message));
+    const auto id = bus_.publish(latest_.begin()->second);
     if (!id) return;
-    on_their_way_.emplace(*id, OnItsWay{});
+    auto sent = std::make_shared<Message>(std::move(latest_.begin()->second));
+    on_their_way_.emplace(*id, OnItsWay{.latest = std::move(sent)});
     latest_.erase(latest_.begin());
   }
   for (const auto& transfer : transfers_) {
@@ -34,7 +35,7 @@ bool Outbox::pump(const std::shared_ptr<Transfer>& transfer) {
       transfer->sender.failed(piece->index);
       return false;
     }
-    on_their_way_.emplace(*id, OnItsWay{transfer, piece->index});
+    on_their_way_.emplace(*id, OnItsWay{.transfer = transfer, .index = piece->index});
   }
   return true;
 }
@@ -55,13 +56,18 @@ void Outbox::on_published(PublishId id) {
 void Outbox::on_failed(PublishId id) {
   const auto found = on_their_way_.find(id);
   if (found == on_their_way_.end()) return;
-  if (const auto transfer = found->second.transfer.lock()) transfer->sender.failed(found->second.index);
+  OnItsWay lost = std::move(found->second);
   on_their_way_.erase(found);
+  go_again(std::move(lost));
+}
+
+void Outbox::go_again(OnItsWay&& lost) {
+  if (const auto transfer = lost.transfer.lock()) transfer->sender.failed(lost.index);
+  if (lost.latest != nullptr) latest_.try_emplace(lost.latest->topic, std::move(*lost.latest));
 }
 
 void Outbox::on_link_lost() {
-  on_their_way_.clear();
-  for (const auto& transfer : transfers_) transfer->sender.link_lost();
+  for (auto& [id, lost] : std::exchange(on_their_way_, {})) go_again(std::move(lost));
 }
 
 }  // namespace aflguard

@@ -38,10 +38,13 @@ class Outbox final {
     std::string topic;
     PieceSender sender;
   };
+  /// A piece of a transfer, or a message of which only the latest counts.
   struct OnItsWay {
-    std::weak_ptr<Transfer> transfer;  ///< expired when the transfer is complete or was dropped
+    std::weak_ptr<Transfer> transfer = {};  ///< expired when the transfer is complete or was dropped
     std::uint16_t index = 0;
+    std::shared_ptr<Message> latest = nullptr;
   };
+  void go_again(OnItsWay&& lost);
   /// False when the bus takes nothing more for now.
   [[nodiscard]] bool pump(const std::shared_ptr<Transfer>& transfer);
 

@@ -8,6 +8,7 @@ namespace {
 constexpr std::chrono::seconds kQuietTime(10);
 constexpr std::size_t kMaxSenders = 10'000;
 constexpr std::size_t kMaxLines = 50;
+constexpr std::size_t kMaxLinesInQuietTime = 100;
 
 }  // namespace
 
@@ -20,12 +21,28 @@ void RefusalLedger::note(std::string_view sender, const Refusal& refusal, Time n
     ++quiet.held_back;
     return;
   }
+  if (!may_speak(now)) {
+    ++everybody_.held_back;
+    return;
+  }
   std::string line = "refused (" + std::string(to_string(refusal.reason)) + ") from '" + std::string(sender) +
                      "': " + refusal.message;
   if (quiet.held_back > 0) line += " (and " + std::to_string(quiet.held_back) + " more like it)";
   quiet = {now + kQuietTime, 0};
   log_.warning(line);
   if (lines_.size() < kMaxLines) lines_.push_back(std::move(line));
+}
+
+bool RefusalLedger::may_speak(Time now) {
+  if (now >= everybody_.until) {
+    if (everybody_.held_back > 0) {
+      log_.warning("refused " + std::to_string(everybody_.held_back) +
+                   " more messages of other senders; the metrics have all by reason");
+    }
+    everybody_ = {now + kQuietTime, 0};
+    spoken_ = 0;
+  }
+  return ++spoken_ <= kMaxLinesInQuietTime;
 }
 
 std::map<std::string, std::uint64_t> RefusalLedger::counts() const {

@@ -15,7 +15,8 @@
 namespace aflguard {
 
 /// Counts every refused message by reason and logs it, but no more than one line per sender and reason in a
-/// while: who floods the gateway does not flood its log. Safe from several threads.
+/// while, and not many of all: who floods the gateway does not flood its log, nor does a whole fleet that was
+/// given the wrong model. Safe from several threads.
 class RefusalLedger final {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -35,10 +36,13 @@ class RefusalLedger final {
     Time until{};
     std::uint64_t held_back = 0;
   };
+  [[nodiscard]] bool may_speak(Time now);
   LogSink& log_;
   mutable std::mutex mutex_;
   std::map<RefusalReason, std::uint64_t> counts_;
   std::map<std::pair<std::string, RefusalReason>, Quiet> quiet_;
+  Quiet everybody_;  ///< how long the count of spoken lines holds, and what was held back meanwhile
+  std::size_t spoken_ = 0;
   std::vector<std::string> lines_;
 };
 

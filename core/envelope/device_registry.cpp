@@ -7,7 +7,7 @@ namespace aflguard {
 Status KeyTable::add(std::string_view owner, const PublicKey& key) {
   TRY_STATUS(check_identifier("owner of a key", owner));
   const auto [place, added] =
-      keys_.try_emplace(key_id_of(key), RegisteredKey{std::string(owner), key, false});
+      keys_.try_emplace(key_id_of(key), RegisteredKey{.owner = std::string(owner), .key = key});
   if (added) return {};
   return invalid_input("key " + to_hex(place->first) + " belongs to '" + place->second.owner +
                        "' already; make a new key for '" + std::string(owner) + "'");

@@ -15,6 +15,7 @@ struct RegisteredKey {
   std::string owner;  ///< device name; on a device, its gateway's name
   PublicKey key{};
   bool revoked = false;
+  bool expired = false;  ///< the certificate that was issued for it has ended
 };
 
 /// The keys that a receiver knows. A gateway's registry holds devices, a device's registry its gateway.

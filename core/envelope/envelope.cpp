@@ -145,6 +145,10 @@ Admitted<VerifiedPayload> EnvelopeOpener::open(UnverifiedEnvelope envelope) cons
     return refuse(RefusalReason::kRevoked,
                   "key " + to_hex(key_id) + " of '" + registered->owner + "' has been revoked");
   }
+  if (registered->expired) {
+    return refuse(RefusalReason::kExpired,
+                  "the certificate of key " + to_hex(key_id) + " of '" + registered->owner + "' has ended");
+  }
   const auto payload = envelope.part(envelope.payload_);
   const Bytes prefix = signature_prefix(envelope.part(envelope.protected_), payload.size());
   const std::array<std::span<const std::byte>, 2> parts = {prefix, payload};

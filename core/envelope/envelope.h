@@ -123,7 +123,7 @@ class EnvelopeOpener final {
   EnvelopeOpener(const DeviceRegistry& registry, const Verifier& verifier)
       : registry_(registry), verifier_(verifier) {}
 
-  /// Refused as unknown-key, revoked or bad-signature.
+  /// Refused as unknown-key, revoked, expired or bad-signature.
   [[nodiscard]] Admitted<VerifiedPayload> open(UnverifiedEnvelope envelope) const;
 
  private:

@@ -28,6 +28,8 @@ std::string_view to_string(RefusalReason reason) {
       return "overloaded";
     case RefusalReason::kForeignSender:
       return "foreign-sender";
+    case RefusalReason::kExpired:
+      return "expired";
   }
   return "unknown";
 }

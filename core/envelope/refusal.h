@@ -25,6 +25,7 @@ enum class RefusalReason : std::uint8_t {
   kNotFinite = 73,      ///< the vector holds a NaN or an infinity
   kOverloaded = 74,     ///< the receiver's memory limit is reached
   kForeignSender = 75,  ///< signed by another device than the one whose topic it came on
+  kExpired = 76,        ///< the certificate of the key that signed has ended
 };
 
 [[nodiscard]] std::string_view to_string(RefusalReason reason);  // "malformed", "bad-signature", ...

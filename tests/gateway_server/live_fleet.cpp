@@ -44,8 +44,9 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   authority_.emplace(folder_.path(), "authority");
   ASSERT_OK(write_file_atomically(folder_ / "acl", kRules));
   BrokerSettings settings;
-  settings.extra = "acl_file " + (folder_ / "acl").string() +
-                   "\nmax_queued_messages 100000\nuse_username_as_clientid true\nset_tcp_nodelay true\nlog_type all\n";
+  settings.extra =
+      "acl_file " + (folder_ / "acl").string() +
+      "\nmax_queued_messages 100000\nuse_username_as_clientid true\nset_tcp_nodelay true\nlog_type all\n";
   broker_.emplace(folder_.path(), *authority_, settings);
   files_["gateway"] = authority_->issue("gateway", CertificateUse::kClient);
   files_["watcher"] = authority_->issue("watcher", CertificateUse::kClient);
@@ -86,6 +87,7 @@ CertificateFiles LiveFleet::enrol(const std::string& name) {
   DeviceKey key;
   key.public_key = OpensslSigner::from_pem(read_text_file(files.key).value()).value().public_key();
   key.serial = "01";
+  key.not_after = std::chrono::system_clock::now() + std::chrono::hours(24);
   device.keys.push_back(key);
   book_.devices.push_back(device);
   ASSERT_OK(write_device_book(folder_ / "devices.json", book_));

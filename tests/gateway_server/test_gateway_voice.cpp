@@ -1,0 +1,65 @@
+#include "core/envelope/message_codec.h"
+#include "core/envelope_openssl/openssl_signer.h"
+#include "core/envelope_openssl/openssl_verifier.h"
+#include "gateway_server/gateway_voice.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+
+namespace {
+
+using std::chrono::milliseconds;
+constexpr ModelBudget::Time kStart{std::chrono::hours(1)};
+
+int taken(ModelBudget& budget, ModelBudget::Time from, milliseconds step, int tries) {
+  int count = 0;
+  for (int i = 0; i < tries; ++i) count += budget.take(from + i * step) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST("A budget lets a second's worth through at once, and then its rate") {
+  ModelBudget budget(10);
+  TEST_ASSERT_EQUAL_INT(10, taken(budget, kStart, milliseconds(0), 50));
+  TEST_ASSERT_INT_WITHIN(1, 100, taken(budget, kStart + milliseconds(10), milliseconds(10), 1000));
+  TEST_ASSERT_EQUAL_INT(10, taken(budget, kStart + std::chrono::hours(5), milliseconds(0), 50));
+}
+
+TEST("A budget below one per second still lets one through now and then, and a budget of zero never") {
+  ModelBudget slow(0.5);
+  TEST_ASSERT_INT_WITHIN(1, 5, taken(slow, kStart, milliseconds(100), 100));
+  ModelBudget none(0);
+  TEST_ASSERT_EQUAL_INT(0, taken(none, kStart, milliseconds(1000), 100));
+}
+
+TEST("A verdict with a model names the model's version, and both are signed") {
+  OpensslSigner signer = OpensslSigner::generate().value();
+  ModelMessage terms;
+  terms.fleet = "orchard";
+  terms.learning_rate = 0.5;
+  GatewayVoice voice(signer, terms);
+  ModelSnapshot snapshot;
+  snapshot.version = 12;
+  snapshot.parameters = {1, 2, 3};
+  VerdictMessage verdict;
+  verdict.fleet = "orchard";
+  verdict.device = "pi-1";
+  verdict.version = 9;
+  KeyTable keys;
+  ASSERT_OK(keys.add("gateway", signer.public_key()));
+  const OpensslVerifier verifier;
+  const EnvelopeOpener opener(keys, verifier);
+  const auto open = [&](Bytes bytes) {
+    return opener.open(UnverifiedEnvelope::parse(std::move(bytes)).value()).value();
+  };
+  const auto with = decode_verdict(open(voice.verdict(verdict, &snapshot).value())).value();
+  TEST_ASSERT_EQUAL_UINT64(12, with.version);
+  TEST_ASSERT_TRUE(with.model->vector == snapshot.parameters);
+  TEST_ASSERT_EQUAL_DOUBLE(0.5, with.model->learning_rate);
+  const auto without = decode_verdict(open(voice.verdict(verdict, nullptr).value())).value();
+  TEST_ASSERT_EQUAL_UINT64(9, without.version);
+  TEST_ASSERT_FALSE(without.model.has_value());
+  TEST_ASSERT_EQUAL_UINT64(12, decode_model(open(voice.model(snapshot).value())).value().version);
+}
