@@ -291,7 +291,8 @@ MqttBus::Connection::Client MqttBus::Connection::make_client() {
   return client;
 }
 
-/// Makes what is in force on this connection what is wanted. kUnavailable when the broker refuses or is gone.
+/// Makes what is in force on this connection what is wanted: first what ended, so that nothing of it comes
+/// after the first message of what began later. kUnavailable when the broker refuses or is gone.
 Status MqttBus::Connection::update_subscriptions(mqtt::async_client& client) {
   while (true) {
     std::string filter;
@@ -305,7 +306,7 @@ Status MqttBus::Connection::update_subscriptions(mqtt::async_client& client) {
       const auto dropped = std::find_if(in_force_.begin(), in_force_.end(),
                                         [this](const auto& entry) { return !wanted_.contains(entry.first); });
       if (added == wanted_.end() && dropped == in_force_.end()) return {};
-      wanted = added != wanted_.end();
+      wanted = dropped == in_force_.end();
       filter = wanted ? added->first : dropped->first;
       if (wanted) {
         in_force_[filter] = added->second;

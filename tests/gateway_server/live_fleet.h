@@ -95,7 +95,7 @@ class LiveFleet final {
   /// Waits until the gateway has ended by itself: its exit code.
   [[nodiscard]] int wait_for_gateway_end();
   void end_gateway(int signal);
-  [[nodiscard]] bool gateway_runs() const { return gateway_.has_value(); }
+  [[nodiscard]] bool gateway_runs() { return gateway_ && gateway_->running(); }
   [[nodiscard]] pid_t gateway_pid() const { return gateway_->pid(); }
   [[nodiscard]] std::string gateway_log() const;
   /// How often `text` is in the log so far.

@@ -148,6 +148,7 @@ class BusyFleet final {
       const std::size_t before = received_by(number).size();
       while (received_by(number).size() <= before) {
         TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, fleet_.gateway_log().c_str());
+        TEST_ASSERT_TRUE(fleet_.gateway_runs());
         TEST_ASSERT_TRUE(processes_[static_cast<std::size_t>(number - 1)].running());
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
