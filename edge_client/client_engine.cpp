@@ -144,6 +144,8 @@ void ClientEngine::on_verdict_piece(std::span<const std::byte> piece) {
 void ClientEngine::on_verdict(ReceivedVerdict verdict) {
   const VerdictMessage& message = verdict.message;
   parts_.spool.raise_sequence(message.highest_sequence);
+  // Somebody used the number of an update that is not even saved (this board's card was copied): a new one.
+  if (unsaved_ && unsaved_->sequence < parts_.spool.next_sequence()) unsaved_.reset();
   if (!outgoing_ || message.sequence != outgoing_->sequence()) {
     parts_.log.debug("verdict " + std::to_string(message.sequence) + " again, for no update that waits");
     return;

@@ -135,10 +135,29 @@ class Watchdog final {
   steady_clock::time_point next_{};
 };
 
+/// Tells `systemctl status` how things are, now and then.
+class ServiceStatus final {
+ public:
+  void show(const DeviceStatus& status) {
+    const auto now = steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::seconds(5);
+    std::string text = std::string(to_string(status.state)) + ", " + std::to_string(status.accepted) +
+                       " updates accepted, " + std::to_string(status.rejected) + " rejected";
+    if (!status.message.empty()) text += "; " + status.message;
+    notify_status(text);
+  }
+
+ private:
+  steady_clock::time_point next_{};
+};
+
 void run_engine(ClientEngine& engine, MessageBus& bus, const StopSignal& stop, Watchdog& watchdog) {
+  ServiceStatus service;
   while (!stop.requested()) {
     watchdog.beat();
     const auto due = engine.step();
+    service.show(engine.status());
     auto event = bus.next_event(std::min(due, watchdog.next()));
     for (int i = 0; event && i < kEventsPerTurn && !stop.requested(); ++i) {
       engine.handle(std::move(*event));

@@ -415,6 +415,23 @@ TEST("A full disk: alert, nothing is sent unsaved, and the update goes out once 
   TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kTraining; }));
 }
 
+TEST("When a copy of the board has used the number of an update that is not saved yet, it gets a new one") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  std::filesystem::rename(world.folder / "state", world.folder / "away");
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
+  VerdictMessage others = world.gateway->verdict_for("pi-1", world.gateway->seen[0].message);
+  others.sequence = 40;
+  others.highest_sequence = 50;
+  world.gateway->send_verdict(others);
+  world.run_until([] { return false; }, 1s);
+  std::filesystem::rename(world.folder / "away", world.folder / "state");
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(51, world.gateway->seen.back().message.sequence);
+}
+
 TEST("No samples yet is no alarm; a failing training is, until it works") {
   World world;
   world.gateway->publish_model();

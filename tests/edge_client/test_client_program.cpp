@@ -1,7 +1,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "core/base/atomic_file.h"
@@ -35,6 +37,32 @@ void assert_one_update_per_number(const GatewayStandIn& gateway) {
   TEST_ASSERT_EQUAL_UINT64(by_sequence.size(), by_sequence.rbegin()->first);
   TEST_ASSERT_EQUAL_size_t(by_sequence.size(), gateway.applied());
 }
+
+/// The service manager's end of sd_notify.
+class NotifySocket final {
+ public:
+  explicit NotifySocket(const fs::path& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    TEST_ASSERT_EQUAL_INT(0, ::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)));
+  }
+  ~NotifySocket() { ::close(fd_); }
+  NotifySocket(const NotifySocket&) = delete;
+  NotifySocket& operator=(const NotifySocket&) = delete;
+
+  /// True when that message has come since the last call that was true; what came before it is gone.
+  [[nodiscard]] bool heard(const std::string& message) const {
+    char buffer[256];
+    for (ssize_t got = 0; (got = ::recv(fd_, buffer, sizeof(buffer), MSG_DONTWAIT)) >= 0;) {
+      if (message == std::string_view(buffer, static_cast<std::size_t>(got))) return true;
+    }
+    return false;
+  }
+
+ private:
+  int fd_;
+};
 
 }  // namespace
 
@@ -270,6 +298,18 @@ TEST("--make-identity makes a key for its owner alone and a request, and never o
   ASSERT_CONTAINS(again.output, "a key is never overwritten");
   TEST_ASSERT_EQUAL_INT(2, rig.run_client({"--make-identity", "pi-7"}).exit_code);
   TEST_ASSERT_EQUAL_INT(2, rig.run_client({}).exit_code);
+}
+
+TEST("Under systemd the client says when it is ready, that it lives, and that it stops") {
+  WideRig rig;
+  rig.gateway->publish_model();
+  const NotifySocket manager(rig.folder / "notify");
+  rig.start_client({"env", "NOTIFY_SOCKET=" + (rig.folder / "notify").string(), "WATCHDOG_USEC=400000"});
+  const auto heard = [&](const char* line) { return [&manager, line] { return manager.heard(line); }; };
+  rig.until(heard("READY=1"), "READY=1");
+  for (int i = 0; i < 3; ++i) rig.until(heard("WATCHDOG=1"), "WATCHDOG=1");
+  ::kill(rig.client->pid(), SIGTERM);
+  rig.until(heard("STOPPING=1"), "STOPPING=1");
 }
 
 TEST("A second client on the same state folder does not start") {
