@@ -9,12 +9,12 @@
 namespace aflguard {
 
 std::string reason_name(std::uint8_t reason) {
-  static constexpr std::array<std::string_view, 11> kGuard = {
+  static constexpr std::array<std::string_view, 12> kGuard = {
       "accepted",   "buffered",   "too-far", "against-reference", "too-steep", "too-frequent",
-      "not-finite", "wrong-size", "too-old", "unknown-version",   "overflow"};
+      "not-finite", "wrong-size", "too-old", "unknown-version",   "overflow",  "residual-too-long"};
   if (reason < kGuard.size()) return std::string(kGuard[reason]);
   const auto refusal = static_cast<RefusalReason>(reason);
-  if (refusal >= RefusalReason::kMalformed && refusal <= RefusalReason::kOverloaded) {
+  if (refusal >= RefusalReason::kMalformed && refusal <= RefusalReason::kForeignSender) {
     return std::string(to_string(refusal));
   }
   return "reason-" + std::to_string(reason);

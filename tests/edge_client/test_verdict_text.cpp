@@ -13,7 +13,8 @@ TEST("The device's names of reasons are those of the guard and of the refusals")
   }
   TEST_ASSERT_EQUAL_STRING("malformed", reason_name(64).c_str());
   TEST_ASSERT_EQUAL_STRING("overloaded", reason_name(74).c_str());
-  TEST_ASSERT_EQUAL_STRING("reason-75", reason_name(75).c_str());
+  TEST_ASSERT_EQUAL_STRING("foreign-sender", reason_name(75).c_str());
+  TEST_ASSERT_EQUAL_STRING("reason-76", reason_name(76).c_str());
 }
 
 TEST("A verdict is one line of the log") {

@@ -76,10 +76,13 @@ TEST("A flood costs bounded memory and a few lines of log, and another device is
   ForkedProcess flooding([&fleet] { flood(fleet); });
   HandDevice honest(fleet, "pi-1");
   std::uint64_t sequence = 0;
+  std::uint64_t version = 0;
   std::chrono::steady_clock::duration longest{};
   while (flooding.running() || sequence < 3) {
     const auto begin = std::chrono::steady_clock::now();
-    TEST_ASSERT_TRUE(honest.insist(honest.update(++sequence, 0, 0.5F)).accepted);
+    const VerdictMessage verdict = honest.insist(honest.update(++sequence, version, 0.5F));
+    TEST_ASSERT_TRUE(verdict.accepted);
+    version = verdict.version;
     longest = std::max(longest, std::chrono::steady_clock::now() - begin);
   }
   TEST_ASSERT_EQUAL_INT(0, flooding.wait());
