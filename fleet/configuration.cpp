@@ -38,6 +38,7 @@ std::string client_configuration(const FleetSettings& settings, const std::strin
       .set("identity", "ca", toml_text("ca.crt"))
       .set("identity", "gateway", toml_text("gateway.pem"))
       .set("model", "package", toml_text("model"))
+      .set("state", "folder", toml_text("/var/lib/aflguard/state"))
       .text();
 }
 

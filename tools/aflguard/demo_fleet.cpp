@@ -115,6 +115,7 @@ std::string client_text(const FleetSettings& fleet, const DemoOptions& options, 
   return TomlTemplate(client_configuration(fleet, name))
       .replace_section("data", data)
       .set("model", "package", toml_text("../../model"))
+      .set("state", "folder", toml_text("state"))
       .set("training", "seed", std::to_string(options.seed * 1000 + index))
       .text();
 }
