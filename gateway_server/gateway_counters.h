@@ -14,6 +14,7 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> version{0};
   std::atomic<std::uint64_t> accepted{0};  ///< since the start, like all below
   std::atomic<std::uint64_t> rejected{0};
+  std::atomic<std::uint64_t> altered{0};  ///< accepted, but not applied as they were sent
   std::array<std::atomic<std::uint64_t>, kReasons> rejected_by{};  ///< by Reason
   std::atomic<std::uint64_t> repeats{0};
   std::atomic<std::uint64_t> commits{0};

@@ -128,6 +128,7 @@ void JudgeThread::hand_out() {
 
 void JudgeThread::note_verdict(const VerdictRecord& record) {
   ++(record.verdict.accepted ? counters_.accepted : counters_.rejected);
+  if (record.verdict.accepted && record.verdict.alterations != 0) ++counters_.altered;
   if (!record.verdict.accepted) {
     ++counters_.rejected_by[static_cast<std::size_t>(record.verdict.reason) % GatewayCounters::kReasons];
   }

@@ -47,6 +47,11 @@ CREATE TABLE evaluations (
   time INTEGER NOT NULL
 );
 )sql",
+    // 2: guards that change what they accept.
+    R"sql(
+ALTER TABLE verdicts ADD COLUMN altered REAL NOT NULL DEFAULT 0;           -- share of the update's length
+ALTER TABLE verdicts ADD COLUMN alterations INTEGER NOT NULL DEFAULT 0;    -- bits: core/aggregation/verdict.h
+)sql",
 };
 
 }  // namespace

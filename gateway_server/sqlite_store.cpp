@@ -95,10 +95,11 @@ struct SqliteStore::Internals {
                          "highest_sequence = excluded.highest_sequence, judged_bits = excluded.judged_bits, "
                          "accepted = excluded.accepted, rejected = excluded.rejected, last_seen = "
                          "excluded.last_seen"));
-    TRY(put_verdict, database.prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    TRY(put_verdict, database.prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     TRY(find_verdict,
-        database.prepare("SELECT iteration, accepted, reason, distance, bound, base_version, "
-                         "version, delay, time FROM verdicts WHERE device = ? AND sequence = ?"));
+        database.prepare(
+            "SELECT iteration, accepted, reason, distance, bound, base_version, "
+            "version, delay, time, altered, alterations FROM verdicts WHERE device = ? AND sequence = ?"));
     TRY(prune, database.prepare("DELETE FROM verdicts WHERE iteration <= ?"));
     TRY(put_evaluation, database.prepare("INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?)"));
     return {};
@@ -189,6 +190,8 @@ Status SqliteStore::write(const StoreCommit& commit) {
                    .bind(record.version)
                    .bind(record.verdict.delay)
                    .bind(record.time_ms)
+                   .bind(record.verdict.altered)
+                   .bind(std::int64_t{record.verdict.alterations})
                    .run());
   }
   TRY_STATUS(internals_->put_state.bind(commit.iteration)
@@ -215,7 +218,9 @@ Result<std::optional<VerdictRecord>> SqliteStore::find_verdict(ClientId device, 
                                        .reason = static_cast<Reason>(find.integer(2)),
                                        .distance = find.real(3),
                                        .bound = find.real(4),
-                                       .delay = find.number(7)},
+                                       .delay = find.number(7),
+                                       .altered = find.real(9),
+                                       .alterations = static_cast<std::uint32_t>(find.integer(10))},
                            .base_version = find.number(5),
                            .version = find.number(6),
                            .time_ms = find.integer(8)};

@@ -43,6 +43,7 @@ std::string metrics_json(const GatewayCounters& counters, const TelemetryFacts& 
                {"updates", judged},
                {"accepted", accepted},
                {"rejected", rejected},
+               {"altered", counters.altered.load()},
                {"rejected_by", rejected_by(counters)},
                {"refused", facts.refused},
                {"repeats", counters.repeats.load()},

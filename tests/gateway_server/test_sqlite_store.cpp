@@ -26,14 +26,19 @@ DeviceRecord device(ClientId id, const std::string& name) {
 }
 
 VerdictRecord verdict(std::uint64_t iteration, ClientId device, std::uint64_t sequence) {
-  return {
-      .iteration = iteration,
-      .device = device,
-      .sequence = sequence,
-      .verdict = {.accepted = true, .reason = Reason::kAccepted, .distance = 0.1, .bound = 0.7, .delay = 2},
-      .base_version = 4,
-      .version = 7,
-      .time_ms = 1234567};
+  return {.iteration = iteration,
+          .device = device,
+          .sequence = sequence,
+          .verdict = {.accepted = true,
+                      .reason = Reason::kAccepted,
+                      .distance = 0.1,
+                      .bound = 0.7,
+                      .delay = 2,
+                      .altered = 0.25,
+                      .alterations = 5},
+          .base_version = 4,
+          .version = 7,
+          .time_ms = 1234567};
 }
 
 Status commit_one(SqliteStore& store, std::uint64_t iteration, std::span<const std::byte> state) {

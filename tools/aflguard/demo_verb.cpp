@@ -34,8 +34,9 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--attack", options.attack,
                    "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage")
       ->capture_default_str();
-  verb->add_option("--guard", options.guard,
-                   "How the gateway judges: aflguard, zeno++, kardam, basgd, asyncsgd (takes all)")
+  verb->add_option(
+          "--guard", options.guard,
+          "How the gateway judges: aflguard, span-guard, zeno++, kardam, basgd, asyncsgd (takes all)")
       ->capture_default_str();
   verb->add_option("--dataset", options.dataset,
                    "mnist, fashion-mnist, cifar-10, synthetic, har (30 clients), ...")
