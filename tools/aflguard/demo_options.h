@@ -13,7 +13,7 @@ struct DemoOptions {
   std::size_t malicious = 2;
   std::string attack = "gd";
   std::string guard = "aflguard";
-  std::optional<std::uint64_t> updates;  ///< otherwise as many iterations as the paper's
+  std::optional<std::uint64_t> updates;  ///< otherwise as many as the data set needs
   std::uint64_t seed = 1;
   std::string output;  ///< folder for report, recording and logs; otherwise a temporary one
   bool recording = true;

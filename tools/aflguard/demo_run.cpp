@@ -260,10 +260,13 @@ void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& re
   }
 }
 
-/// Keys and copies of data are of no use any more; report, recording, logs and the store stay.
+/// Keys and copies of data are of no use any more; report, recording, logs and the gateway's store stay.
 void tidy(DemoFleet& demo) {
   std::error_code error;
   fs::remove_all(demo.folder / "data", error);
+  for (const char* part : {"", "-wal", "-shm"}) {  // SQLite's files belong together
+    fs::rename(demo.store.string() + part, (demo.folder / "gateway.db").string() + part, error);
+  }
   if (!demo.recording.empty()) {
     fs::rename(demo.recording, demo.folder / "recording", error);
     if (!error) demo.recording = demo.folder / "recording";

@@ -42,7 +42,7 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
                    "mnist, fashion-mnist, cifar-10, synthetic, har (30 clients), ...")
       ->capture_default_str();
   verb->add_option("--updates", options.updates,
-                   "Stop after so many judged updates; otherwise the paper's number")
+                   "Stop after so many judged updates; otherwise as many as the data set needs")
       ->check(CLI::Range(1, 100'000'000));
   verb->add_option("--seed", options.seed, "Seed of the first model, of the data's split and of the batches")
       ->capture_default_str();
