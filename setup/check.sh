@@ -20,10 +20,19 @@ check_static_analysis() {
   git ls-files '*.cpp' | grep -v '^tests/' | xargs -P "$(jobs)" -n 4 clang-tidy --quiet -p build/release
 }
 
+# Kills at random moments, more of them than in ./run test and each time others.
+check_faults() {
+  seed=$(date +%s)
+  say "faults: AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=40 repeats them"
+  AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=40 ctest --test-dir build/release --output-on-failure \
+    -R 'gateway_server.crash_recovery|edge_client.fleet_of_clients'
+}
+
 check_all() {
   build release
   check_format
   check_static_analysis
+  check_faults
   check_sanitizers
   say "everything holds"
 }
