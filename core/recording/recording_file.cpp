@@ -96,10 +96,16 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path&
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (file < 0) return system_error(path, "create it");
   std::unique_ptr<RecordingWriter> writer(new RecordingWriter(file, path, max_bytes));
-  if (!write_all(file, std::as_bytes(std::span(kMagic)))) return system_error(path, "write");
-  writer->bytes_ = kMagic.size();
-  TRY_STATUS(writer->append(encode_entry(header)));
-  return writer;
+  const Status begun = writer->begin(header);
+  if (begun.ok()) return writer;
+  fs::remove(path, failed);  // there is nothing in it
+  return begun.error();
+}
+
+Status RecordingWriter::begin(const RecordingHeader& header) {
+  if (!write_all(file_, std::as_bytes(std::span(kMagic)))) return system_error(path_, "write");
+  bytes_ = kMagic.size();
+  return append(encode_entry(header));
 }
 
 RecordingWriter::~RecordingWriter() {
@@ -129,10 +135,13 @@ Result<RecordingReader> RecordingReader::open(const fs::path& path) {
   const std::uint64_t size = ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
   RecordingReader reader(file, path, size);
   std::array<std::byte, kMagic.size()> magic{};
-  if (!read_all(file, magic) || std::memcmp(magic.data(), kMagic.data(), magic.size()) != 0) {
+  const std::size_t begun = std::min<std::uint64_t>(size, magic.size());
+  if (!read_all(file, std::span(magic).first(begun)) ||
+      std::memcmp(magic.data(), kMagic.data(), begun) != 0) {
     return corrupt(path.string() + ": is no recording of this version");
   }
-  reader.position_ = magic.size();
+  reader.position_ = begun;
+  reader.cut_short_ = begun < magic.size();
   return reader;
 }
 

@@ -16,7 +16,7 @@ namespace aflguard {
 class RecordingWriter final {
  public:
   /// A new segment in `folder` (made if missing), numbered after the last one there; it never grows over
-  /// `max_bytes`.
+  /// `max_bytes`. After a failure there is no new file.
   [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& folder,
                                                                        const RecordingHeader& header,
                                                                        std::uint64_t max_bytes = UINT64_MAX);
@@ -31,6 +31,7 @@ class RecordingWriter final {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
+  [[nodiscard]] Status begin(const RecordingHeader& header);
   RecordingWriter(int file, std::filesystem::path path, std::uint64_t max_bytes)
       : file_(file), path_(std::move(path)), max_bytes_(max_bytes) {}
   int file_;

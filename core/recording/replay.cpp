@@ -17,7 +17,12 @@ std::string describe(const Verdict& verdict, std::uint64_t version) {
 }  // namespace
 
 Status Replay::run(RecordingReader segment) {
-  TRY(auto aggregator, begin(segment));
+  TRY(auto first, segment.next());
+  if (!first) {  // killed before it had written its settings: nothing was judged by then
+    result_.cut_short = true;
+    return {};
+  }
+  TRY(auto aggregator, begin(*first));
   ++result_.segments;
   if (last_iteration_ && aggregator->iteration() > *last_iteration_) {
     result_.not_recorded += aggregator->iteration() - *last_iteration_;
@@ -43,9 +48,8 @@ Status Replay::run(RecordingReader segment) {
   return {};
 }
 
-Result<std::unique_ptr<Aggregator>> Replay::begin(RecordingReader& segment) {
-  TRY(auto first, segment.next());
-  const auto* header = first ? std::get_if<RecordingHeader>(&*first) : nullptr;
+Result<std::unique_ptr<Aggregator>> Replay::begin(const RecordingEntry& first) const {
+  const auto* header = std::get_if<RecordingHeader>(&first);
   if (header == nullptr) return corrupt("recording: it does not begin with its settings");
   TRY(const FilterKind* kind, find_filter(kinds_, header->guard));
   TRY(auto filter, make_filter(*kind, header->filter));

@@ -36,7 +36,7 @@ class Replay final {
   [[nodiscard]] const ReplayResult& result() const { return result_; }
 
  private:
-  [[nodiscard]] Result<std::unique_ptr<Aggregator>> begin(RecordingReader& segment);
+  [[nodiscard]] Result<std::unique_ptr<Aggregator>> begin(const RecordingEntry& first) const;
   [[nodiscard]] Status judge(Aggregator& aggregator, const RecordedUpdate& update);
 
   std::span<const FilterKind> kinds_;

@@ -153,22 +153,36 @@ void LiveFleet::wait_for_log(const std::string& text, std::size_t times) {
   }
 }
 
-std::string LiveFleet::wait_for_metrics(const std::function<bool(const std::string&)>& wanted) {
-  if (!watcher_) {
-    watcher_ = MqttBus::create(bus_options("watcher"), log).value();
-    ASSERT_OK(watcher_->subscribe(topics().gateway_metrics()));
-    ASSERT_OK(watcher_->start());
-  }
+std::string LiveFleet::wait_for_json(const std::string& topic, const Wanted& wanted) {
   const auto deadline = SteadyClock::now() + kLong;
-  while (metrics_.empty() || !wanted(metrics_)) {
-    auto event = watcher_->next_event(deadline);
-    if (!event) TEST_FAIL_MESSAGE(("no such metrics; the last: " + metrics_ + "\n" + gateway_log()).c_str());
-    if (const auto* received = std::get_if<BusReceived>(&*event)) {
-      const Bytes& payload = received->message.payload;
-      metrics_.assign(reinterpret_cast<const char*>(payload.data()), payload.size());
+  while (latest_[topic].empty() || !wanted(latest_[topic])) {
+    if (!watcher_) {
+      const CertificateFiles& own = files_.at("watcher");
+      const MqttIdentity identity{own.certificate, own.key, authority_->certificate()};
+      watcher_ = std::make_unique<RawMqttClient>(broker_->port(), identity, "watcher");
+      watcher_->subscribe(topics().gateway_metrics());
+      watcher_->subscribe(topics().gateway_status());
+    }
+    if (auto message = watcher_->receive()) {
+      latest_[message->topic] = std::move(message->payload);
+    } else {
+      watcher_.reset();  // the broker was killed
+    }
+    if (SteadyClock::now() > deadline) {
+      TEST_FAIL_MESSAGE(("the gateway last said " + latest_[topic] + "\n" + gateway_log()).c_str());
     }
   }
-  return metrics_;
+  return latest_[topic];
+}
+
+std::string LiveFleet::wait_for_metrics(const Wanted& wanted) {
+  return wait_for_json(topics().gateway_metrics(), wanted);
+}
+
+void LiveFleet::wait_for_state(const std::string& state) {
+  (void)wait_for_json(topics().gateway_status(), [&](const std::string& text) {
+    return nlohmann::json::parse(text).at("state").get<std::string>() == state;
+  });
 }
 
 void LiveFleet::wait_for_refusals(const std::string& reason, std::uint64_t at_least) {
@@ -220,6 +234,13 @@ std::vector<float> LiveFleet::stored_model() const {
   auto rows = database.prepare("SELECT aggregator FROM state").value();
   TEST_ASSERT_TRUE(rows.step().value());
   return Aggregator::read_model(rows.blob(0), dimension_).value().parameters;
+}
+
+void LiveFleet::change_config(const std::string& from, const std::string& to) {
+  std::string text = read_text_file(config()).value();
+  const auto at = text.find(from);
+  TEST_ASSERT_TRUE_MESSAGE(at != std::string::npos, from.c_str());
+  ASSERT_OK(write_file_atomically(config(), text.replace(at, from.size(), to)));
 }
 
 MqttOptions LiveFleet::bus_options(const std::string& name) {

@@ -17,6 +17,7 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "fleet/device_book.h"
 #include "gateway_server/gateway_store.h"
+#include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
 
@@ -103,8 +104,11 @@ class LiveFleet final {
   /// Returns when the log has had a line with `text` at least `times` times.
   void wait_for_log(const std::string& text, std::size_t times = 1);
 
+  using Wanted = std::function<bool(const std::string&)>;
   /// The latest retained JSON of gateway/metrics for which `wanted` holds.
-  [[nodiscard]] std::string wait_for_metrics(const std::function<bool(const std::string&)>& wanted);
+  [[nodiscard]] std::string wait_for_metrics(const Wanted& wanted);
+  /// Returns when gateway/status says so.
+  void wait_for_state(const std::string& state);
   /// How many messages were refused for that reason, as soon as there are as many as `at_least`.
   void wait_for_refusals(const std::string& reason, std::uint64_t at_least);
 
@@ -112,6 +116,8 @@ class LiveFleet final {
   [[nodiscard]] std::vector<DeviceRecord> devices() const;
   [[nodiscard]] std::vector<float> stored_model() const;
 
+  /// One text of gateway.toml by another, before the gateway starts.
+  void change_config(const std::string& from, const std::string& to);
   [[nodiscard]] MqttOptions bus_options(const std::string& name);
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path config() const { return folder_ / "gateway.toml"; }
@@ -135,8 +141,9 @@ class LiveFleet final {
   std::size_t dimension_ = 0;
   PublicKey gateway_key_{};
   std::optional<BackgroundProcess> gateway_;
-  std::unique_ptr<MqttBus> watcher_;
-  std::string metrics_;
+  [[nodiscard]] std::string wait_for_json(const std::string& topic, const Wanted& wanted);
+  std::unique_ptr<RawMqttClient> watcher_;     ///< of what the gateway tells about itself
+  std::map<std::string, std::string> latest_;  ///< the same, by topic
 };
 
 }  // namespace aflguard::testing

@@ -159,6 +159,23 @@ TEST("One flipped byte anywhere in a recording is noticed, and a cut end is said
   TEST_ASSERT_EQUAL_UINT64(5, cut->updates);
 }
 
+TEST("A recording that was cut anywhere, even in its first bytes, is replayed as far as it goes") {
+  const TemporaryFolder folder;
+  const auto path = record(folder.path(), aflguard_kind(), 3);
+  const auto whole = read_file(path);
+  ASSERT_OK(whole);
+  std::uint64_t replayed = 0;
+  for (std::size_t size = 0; size < whole->size(); ++size) {
+    ASSERT_OK(write_file_atomically(path, std::span(*whole).first(size)));
+    const auto result = replay(path);
+    ASSERT_OK(result);
+    TEST_ASSERT_EQUAL_UINT64(0, result->disagreed);
+    TEST_ASSERT_TRUE(result->updates >= replayed);
+    replayed = result->updates;
+  }
+  TEST_ASSERT_EQUAL_UINT64(2, replayed);
+}
+
 TEST("A folder without a recording and a file that is none are refused") {
   const TemporaryFolder folder;
   ASSERT_CONTAINS(message_of(replay(folder / "nothing")), "no recording there");
