@@ -77,7 +77,7 @@ void make_robust(lab::ExperimentSettings& settings) {
 
 Result<lab::ExperimentSettings> experiment(const DemoOptions& options) {
   TRY(auto settings, lab::default_settings(options.dataset));
-  TRY_STATUS(firmware_sim::check_attack(options.attack));
+  if (options.malicious > 0) TRY_STATUS(firmware_sim::check_attack(options.attack));
   if (options.malicious > options.clients) {
     return invalid_input(std::to_string(options.malicious) + " malicious of " +
                          std::to_string(options.clients) + " clients; there cannot be more than all");

@@ -186,10 +186,15 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHis
   Rate rate;
   const auto start = Clock::now();
   auto last_news = start;
+  FleetProgress latest;
   std::uint64_t judged = 0;
   while (true) {
-    TRY(const FleetProgress progress, history.progress());
-    DemoState state = DemoState::from(progress, demo.devices);
+    TRY_STATUS(fleet.check_running());
+    const auto progress = history.progress();
+    // The gateway may be just about to write; what is seen a moment later is as good.
+    if (!progress.ok() && progress.error().kind != ErrorKind::kUnavailable) return progress.error();
+    if (progress.ok()) latest = *progress;
+    DemoState state = DemoState::from(latest, demo.devices);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
     metrics.refresh();
@@ -204,7 +209,6 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHis
       return std::string("After ") + std::to_string(judged) +
              " updates nobody sent any more: from this model no finite update can be computed.";
     }
-    TRY_STATUS(fleet.check_running());
     if (interruption.wait(kLookInterval)) return interrupted();
   }
 }

@@ -17,7 +17,11 @@ struct Options {
 };
 
 Status run(const Options& options) {
-  if (!options.local) return run_demo(options.fleet);
+  if (!options.local) {
+    DemoOptions fleet = options.fleet;
+    if (fleet.attack == "none") fleet.malicious = 0;
+    return run_demo(fleet);
+  }
   LocalTrainingOptions training = options.training;
   training.seed = options.fleet.seed;
   training.duration = std::chrono::seconds(options.seconds);
@@ -31,8 +35,9 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--malicious", options.malicious, "How many of them are Byzantine")
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
-  verb->add_option("--attack", options.attack,
-                   "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage")
+  verb->add_option(
+          "--attack", options.attack,
+          "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage, none")
       ->capture_default_str();
   verb->add_option(
           "--guard", options.guard,

@@ -3,14 +3,55 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace aflguard::tools {
 namespace {
 
-constexpr int kBarWidth = 20;
 constexpr std::chrono::milliseconds kTerminalInterval{200};
 constexpr std::chrono::seconds kPlainInterval{5};
+
+std::string tally(const char* name, const Tally& tally) {
+  return std::string(" | ") + name + " +" + std::to_string(tally.accepted) + " -" +
+         std::to_string(tally.rejected);
+}
+
+std::string bar(const DemoState& state, std::uint64_t total, std::size_t width) {
+  const auto done = std::min(state.updates, total);
+  const auto filled = static_cast<std::size_t>(width * done / std::max<std::uint64_t>(1, total));
+  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " +
+         std::to_string(state.updates) + "/" + std::to_string(total);
+}
+
+std::string number(const char* format, double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+/// Everything that is worth seeing, in one line.
+std::string full_line(const DemoState& state, std::uint64_t total) {
+  std::uint64_t refused = 0;
+  for (const auto& [reason, count] : state.refused) refused += count;
+  return bar(state, total, 20) + " updates" + number(" %3.0f/s", state.updates_per_second) +
+         tally("honest", state.honest) + tally("byzantine", state.byzantine) +
+         (refused > 0 ? " | refused " + std::to_string(refused) : "") + " | test error " +
+         (state.test_error ? number("%.3f", *state.test_error) : "-");
+}
+
+/// The same for 80 columns, with what matters most in front.
+std::string short_line(const DemoState& state, std::uint64_t total) {
+  return bar(state, total, 6) + number(" %.0f/s", state.updates_per_second) + " | error " +
+         (state.test_error ? number("%.3f", *state.test_error) : "-") + tally("honest", state.honest) +
+         tally("byzantine", state.byzantine);
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col : 80;
+}
 
 }  // namespace
 
@@ -45,24 +86,16 @@ void DemoView::show(DemoState state) {
 }
 
 void DemoView::draw(const DemoState& state) {
-  const auto done = std::min(state.updates, total_);
-  const auto filled = static_cast<std::size_t>(kBarWidth * done / std::max<std::uint64_t>(1, total_));
-  const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
-  std::array<char, 16> error{"  -  "};
-  if (state.test_error) std::snprintf(error.data(), error.size(), "%.3f", *state.test_error);
-  std::uint64_t refused = 0;
-  for (const auto& [reason, count] : state.refused) refused += count;
-  const std::string refusals = refused > 0 ? " | refused " + std::to_string(refused) : "";
-  std::fprintf(
-      stderr,
-      "%s[%s] %llu/%llu updates %3.0f/s | honest +%llu -%llu | byzantine +%llu -%llu%s | test error %s%s",
-      terminal_ ? "\r" : "", bar.c_str(), static_cast<unsigned long long>(state.updates),
-      static_cast<unsigned long long>(total_), state.updates_per_second,
-      static_cast<unsigned long long>(state.honest.accepted),
-      static_cast<unsigned long long>(state.honest.rejected),
-      static_cast<unsigned long long>(state.byzantine.accepted),
-      static_cast<unsigned long long>(state.byzantine.rejected), refusals.c_str(), error.data(),
-      terminal_ ? "\x1b[K" : "\n");
+  std::string text = full_line(state, total_);
+  if (!terminal_) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    return;
+  }
+  // A line that wraps cannot be redrawn.
+  const std::size_t room = terminal_width() - 1;
+  if (text.size() > room) text = short_line(state, total_);
+  if (text.size() > room) text.resize(room);
+  std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
   std::fflush(stderr);
   drawn_ = true;
 }
