@@ -373,7 +373,13 @@ void MqttBus::Connection::quieten(mqtt::async_client& client) {
     ending.swap(in_force_);
   }
   const auto deadline = Clock::now() + kGoodbyeTimeout;
-  for (const auto& [filter, request] : ending) client.unsubscribe(filter)->wait_for(kGoodbyeTimeout);
+  for (const auto& [filter, request] : ending) {
+    try {
+      client.unsubscribe(filter)->wait_for(kGoodbyeTimeout);
+    } catch (const std::exception&) {
+      // Whatever the broker says to that, a goodbye follows.
+    }
+  }
   if (ending.empty()) return;
   std::uint64_t seen = 0;
   do {
