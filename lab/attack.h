@@ -7,6 +7,7 @@
 
 #include "core/aggregation/client_update.h"
 #include "core/aggregation/reference_update.h"
+#include "core/aggregation/update_filter.h"
 #include "core/base/named_options.h"
 #include "core/base/random.h"
 #include "core/base/result.h"
@@ -33,6 +34,8 @@ class AttackerView final {
   ClientId client = 0;                         ///< whose turn it is
   std::span<const float> base_model;           ///< theta^{t - tau}
   const ReferenceUpdate* reference = nullptr;  ///< g_s
+  const UpdateFilter* guard = nullptr;         ///< its rule and state; null unless the attack asked for it
+  std::uint64_t iteration = 0;                 ///< t
 
   [[nodiscard]] const ExperimentSettings& settings() const { return settings_; }
   [[nodiscard]] const Dataset& train() const { return *data_.train; }
@@ -72,6 +75,8 @@ struct AttackKind {
   std::string_view summary;
   bool targeted = false;         ///< wants a class predicted where its trigger is: classification only
   bool needs_reference = false;  ///< looks at the server's reference update
+  bool needs_guard = false;      ///< looks at the guard, and at the reference if the guard does
+  bool fresh_identity = false;   ///< comes under a client number that nobody has seen before, every time
   std::vector<NamedOption> options;
   std::unique_ptr<Attack> (*make)(const ExperimentSettings& settings) = nullptr;
 };

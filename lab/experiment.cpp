@@ -104,7 +104,9 @@ class Simulation final {
     } else {
       TRY_STATUS(answer_honestly(client, base));
     }
-    TRY(const Verdict verdict, aggregator_.submit({client, base_version, update_}));
+    const bool fresh = is_malicious_[client] && attack_kind_->fresh_identity;
+    const ClientId identity = fresh ? settings_.clients + aggregator_.iteration() : client;
+    TRY(const Verdict verdict, aggregator_.submit({identity, base_version, update_}));
     ClientCounts& counts = verdict.accepted ? result_.accepted : result_.rejected;
     ++(is_malicious_[client] ? counts.malicious : counts.benign);
     return {};
@@ -120,9 +122,12 @@ class Simulation final {
     AttackerView view(settings_, data_, benign_, *trainer_, sample_weight_, attacker_random_);
     view.client = client;
     view.base_model = base;
-    if (attack_kind_->needs_reference) {
+    view.iteration = aggregator_.iteration();
+    const bool guard_compares = aggregator_.filter().needs().reference;
+    if (attack_kind_->needs_reference || (attack_kind_->needs_guard && guard_compares)) {
       TRY(view.reference, aggregator_.reference());
     }
+    if (attack_kind_->needs_guard) view.guard = &aggregator_.filter();
     return attack_->craft(view, update_);
   }
 

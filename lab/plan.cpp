@@ -12,6 +12,23 @@ const std::vector<std::string_view> kAllDefenses = {"asyncsgd", "kardam", "basgd
 const std::vector<std::string_view> kTrustedDefenses = {"zeno++", "aflguard"};
 const std::vector<std::string_view> kRegressionAttacks = {"none", "lf", "gauss", "gd", "adapt-reverse"};
 const std::vector<std::string_view> kAllAttacks = {"none", "lf", "gauss", "gd", "bd", "adapt-reverse"};
+const std::vector<std::string_view> kWhiteBoxDefenses = {"asyncsgd", "zeno++", "aflguard", "span-guard"};
+const std::vector<std::string_view> kWhiteBoxAttacks = {"none",
+                                                        "lf",
+                                                        "gauss",
+                                                        "gd",
+                                                        "bd",
+                                                        "adapt-reverse",
+                                                        "adapt-fang",
+                                                        "adapt-sign",
+                                                        "adapt-boundary",
+                                                        "own",
+                                                        "own-blind",
+                                                        "own-fixed",
+                                                        "own-alternating",
+                                                        "own-noise",
+                                                        "own-late",
+                                                        "own-class"};
 const std::vector<std::string_view> kAdaptiveAttacks = {"none", "adapt-reverse", "adapt-fang", "adapt-sign",
                                                         "adapt-boundary"};
 
@@ -21,7 +38,8 @@ struct TableShape {
   std::vector<std::string_view> datasets;
   std::vector<std::string_view> attacks;
   std::vector<std::string_view> defenses;
-  std::vector<double> shifts;  ///< empty: the default one
+  std::vector<double> values;                      ///< of what the table varies; empty: nothing
+  std::string_view varies = "distribution shift";  ///< or "malicious fraction"
 };
 
 const std::vector<TableShape>& tables() {
@@ -69,6 +87,13 @@ const std::vector<TableShape>& tables() {
        kAdaptiveAttacks,
        kAllDefenses,
        {}},
+      {"white-box",
+       "Attackers who know the guard, its state and its trusted data",
+       {"synthetic", "har", "mnist"},
+       kWhiteBoxAttacks,
+       kWhiteBoxDefenses,
+       {0.2, 0.45},
+       "malicious fraction"},
   };
   return shapes;
 }
@@ -128,6 +153,11 @@ bool is_paper_attack(std::string_view paper, std::string_view ours) {
   return paper == ours || (paper == "adapt" && ours == "adapt-reverse");
 }
 
+/// Attacks that mean nothing where there is nothing to classify.
+bool needs_classes(std::string_view attack) {
+  return attack == "bd" || attack == "own-class";
+}
+
 std::vector<PrintedNumber> printed(std::string_view table, std::optional<double> shift,
                                    const ExperimentSettings& settings) {
   std::vector<PrintedNumber> found;
@@ -180,20 +210,26 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
   for (const TableShape& shape : tables()) {
     if (shape.name != name) continue;
     Plan plan{PlanKind::kTable, std::string(shape.name), std::string(shape.title), {}, {}};
-    if (!shape.shifts.empty()) plan.x_name = "distribution shift";
-    std::vector<std::optional<double>> shifts(shape.shifts.begin(), shape.shifts.end());
-    if (shifts.empty()) shifts.emplace_back();
+    if (!shape.values.empty()) plan.x_name = shape.varies;
+    const bool by_shift = shape.varies == "distribution shift";
+    std::vector<std::optional<double>> values(shape.values.begin(), shape.values.end());
+    if (values.empty()) values.emplace_back();
     for (const std::string_view dataset : shape.datasets) {
       for (const std::string_view attack : shape.attacks) {
-        for (const std::optional<double> shift : shifts) {
+        if (dataset == "synthetic" && needs_classes(attack)) continue;
+        for (const std::optional<double> value : values) {
+          // Without an attack nobody is malicious, whatever the fraction.
+          if (!by_shift && attack == "none" && value != values.front()) continue;
           for (const std::string_view defense : shape.defenses) {
             PlannedCell cell;
             TRY(cell.settings, cell_settings(dataset, attack, defense, overrides));
-            if (shift) cell.settings.distribution_shift = *shift;
-            cell.x = shift;
+            if (value && by_shift) cell.settings.distribution_shift = *value;
+            if (value && !by_shift) cell.settings.malicious = *value;
+            cell.x = value;
             cell.id = (shape.datasets.size() > 1 ? std::string(dataset) + "-" : "") + std::string(attack) +
-                      (shift ? "-shift" + short_number(*shift) : "") + "-" + std::string(defense);
-            cell.paper = printed(name, shift, cell.settings);
+                      (value ? (by_shift ? "-shift" : "-malicious") + short_number(*value) : "") + "-" +
+                      std::string(defense);
+            cell.paper = printed(name, value, cell.settings);
             plan.cells.push_back(std::move(cell));
           }
         }

@@ -2,22 +2,13 @@
 
 #include "core/aggregation/vector_kernels.h"
 #include "lab/attacks/attacks.h"
+#include "lab/attacks/benign_sample.h"
 
 namespace aflguard::lab {
 namespace {
 
 // Updates on the edge of AFLGuard's ball stay this much inside: float rounding would put some outside.
 constexpr double kSafety = 1 - 1e-5;
-
-constexpr NamedOption kSample = {
-    "sample", 0, 0, 1e6, "benign clients whose fresh updates are averaged; 0: as many as suits the data set"};
-
-std::size_t sample_size(const ExperimentSettings& settings) {
-  const double chosen = option_or(settings.attack_options, "sample", kSample.otherwise);
-  if (chosen > 0) return static_cast<std::size_t>(chosen);
-  const auto known = find_lab_dataset(settings.dataset);
-  return known ? (*known)->attacker_sample : settings.clients;
-}
 
 /// Straight against the benign direction, as strong as it likes.
 class AdaptReverse final : public Attack {
@@ -108,9 +99,9 @@ AttackKind adapt_reverse_kind() {
           .summary = "adaptive, reversed: -100 times the mean benign update (fits the paper's rows)",
           .targeted = false,
           .needs_reference = false,
-          .options = {kSample, {"factor", 100, 0, 1e9, "how far the mean is turned around"}},
+          .options = {kBenignSample, {"factor", 100, 0, 1e9, "how far the mean is turned around"}},
           .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<AdaptReverse>(sample_size(settings),
+            return std::make_unique<AdaptReverse>(benign_sample(settings),
                                                   option_or(settings.attack_options, "factor", 100));
           }};
 }
@@ -120,9 +111,9 @@ AttackKind adapt_fang_kind() {
           .summary = "adaptive, Fang et al.: mean - sign(mean) b deviation, b in [3, 4]",
           .targeted = false,
           .needs_reference = false,
-          .options = {kSample},
+          .options = {kBenignSample},
           .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<AdaptFang>(sample_size(settings));
+            return std::make_unique<AdaptFang>(benign_sample(settings));
           }};
 }
 
@@ -131,9 +122,9 @@ AttackKind adapt_sign_kind() {
           .summary = "adaptive: the longest -gamma sign(mean) that AFLGuard accepts",
           .targeted = false,
           .needs_reference = true,
-          .options = {kSample},
+          .options = {kBenignSample},
           .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<AdaptSign>(sample_size(settings));
+            return std::make_unique<AdaptSign>(benign_sample(settings));
           }};
 }
 
@@ -142,9 +133,9 @@ AttackKind adapt_boundary_kind() {
           .summary = "adaptive: the point AFLGuard accepts that lies furthest against the benign direction",
           .targeted = false,
           .needs_reference = true,
-          .options = {kSample},
+          .options = {kBenignSample},
           .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<AdaptBoundary>(sample_size(settings));
+            return std::make_unique<AdaptBoundary>(benign_sample(settings));
           }};
 }
 

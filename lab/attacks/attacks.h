@@ -18,4 +18,11 @@ namespace aflguard::lab {
 [[nodiscard]] AttackKind adapt_sign_kind();
 [[nodiscard]] AttackKind adapt_boundary_kind();
 
+// Attackers who know guard, state and reference: own, own-blind, own-fixed, own-alternating, own-noise,
+// own-late, own-class, and sybil.
+[[nodiscard]] std::vector<AttackKind> own_kinds();
+
+// Cheap tests of a guard's nerves: not-finite, zero, replay, all-equal.
+[[nodiscard]] std::vector<AttackKind> nuisance_kinds();
+
 }  // namespace aflguard::lab

@@ -1,8 +1,10 @@
 #include <cmath>
 
+#include "core/aggregation/aggregator.h"
 #include "core/aggregation/vector_kernels.h"
 #include "datasets/synthetic.h"
 #include "lab/attacks/attacks.h"
+#include "lab/strongest_update.h"
 #include "tests/lab/catalog.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"
@@ -132,4 +134,35 @@ TEST("Unknown attacks are named with the nearest that exists, and none is no att
   const Catalog catalog = full_catalog();
   ASSERT_CONTAINS(message_of(find_attack(catalog.attacks, "adapt-fong")), "did you mean 'adapt-fang'?");
   TEST_ASSERT_NULL(find_attack(catalog.attacks, "none").value());
+}
+
+TEST("Against every guard the strongest update is accepted and moves the model where the attacker wants") {
+  for (const FilterKind& kind :
+       {async_sgd_kind(), zeno_plus_plus_kind(), aflguard_kind(), span_guard_kind()}) {
+    Scene scene;
+    FilterSettings filter;
+    filter.dimension = 100;
+    AggregatorOptions options;
+    options.learning_rate = 1e-4;
+    TrustedSetReference source(scene.trainer, scene.data.trusted, 0.5, 16);
+    Aggregator guard(options, make_filter(kind, filter).value(), &source, scene.theta);
+    for (int t = 0; t < 60; ++t) {  // everybody is known before the attack
+      AttackerView view(scene.settings, scene.data, scene.benign, scene.trainer, 0.5, scene.random);
+      view.base_model = guard.model().parameters();
+      const ClientId client = scene.benign[static_cast<std::size_t>(t) % scene.benign.size()];
+      ASSERT_OK(view.honest_update(client, scene.update));
+      (void)guard.submit({client, guard.model().version(), scene.update}).value();
+    }
+    std::vector<float> wish(100);
+    for (float& v : wish) v = static_cast<float>(scene.random.normal());
+    strongest_update(guard.filter(), guard.reference().value(), scene.settings, wish, scene.update);
+    const std::vector<float> before(guard.model().parameters().begin(), guard.model().parameters().end());
+    TEST_ASSERT_TRUE_MESSAGE(guard.submit({1, guard.model().version(), scene.update}).value().accepted,
+                             kind.name.data());
+    double along = 0;
+    for (std::size_t i = 0; i < wish.size(); ++i) {
+      along += static_cast<double>(before[i] - guard.model().parameters()[i]) * static_cast<double>(wish[i]);
+    }
+    TEST_ASSERT_TRUE_MESSAGE(along > 0, kind.name.data());
+  }
 }

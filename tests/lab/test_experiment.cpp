@@ -55,6 +55,26 @@ TEST("Attackers who know AFLGuard's rule break it") {
   TEST_ASSERT_TRUE(mean_mee("aflguard", "adapt-sign") > 1000);
 }
 
+TEST("SpanGuard learns under every attack of a fifth of the clients, those who know everything included") {
+  TEST_ASSERT_TRUE(mean_mee("span-guard", "none") <= 0.27);
+  for (const char* attack :
+       {"lf", "gauss", "gd", "adapt-reverse", "adapt-fang", "adapt-sign", "adapt-boundary", "own",
+        "own-blind", "own-fixed", "own-alternating", "own-noise", "own-late"}) {
+    TEST_ASSERT_TRUE_MESSAGE(mean_mee("span-guard", attack) < 1, attack);
+  }
+}
+
+TEST("Rubbish harms no guard: not finite, all zero, all equal, the same again and again") {
+  for (const char* attack : {"not-finite", "zero", "all-equal", "replay"}) {
+    TEST_ASSERT_TRUE_MESSAGE(mean_mee("span-guard", attack) < 0.4, attack);
+    TEST_ASSERT_TRUE_MESSAGE(mean_mee("aflguard", attack) < 0.4, attack);
+  }
+}
+
+TEST("Attackers who come under a new name every time outvote SpanGuard: identities have to be certified") {
+  TEST_ASSERT_TRUE(mean_mee("span-guard", "sybil") > 2 * mean_mee("span-guard", "own"));
+}
+
 TEST("The same settings give the same result, and another seed another") {
   const auto settings = synthetic("aflguard", "lf", 7);
   const auto first = run_experiment(settings, full_catalog(), linear_model(), nullptr);

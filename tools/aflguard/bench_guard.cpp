@@ -1,11 +1,11 @@
 #include "tools/aflguard/bench_guard.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 #include "core/aggregation/aflguard.h"
 #include "core/aggregation/aggregator.h"
+#include "core/aggregation/span_guard.h"
 #include "core/aggregation/vector_kernels.h"
 #include "core/base/random.h"
 #include "datasets/load.h"
@@ -48,7 +48,9 @@ class ConstantReference final : public ReferenceSource {
                  ReferenceUpdate& reference) override {
     reference.version = version;
     reference.vector = vector_;
-    reference.norm = std::sqrt(squared_norm(vector_));
+    reference.per_class = RowBundle(1, vector_.size());
+    reference.per_class.set_row(0, vector_);
+    reference.derive();
     return {};
   }
 
@@ -132,6 +134,93 @@ Result<BenchResult> bench_aflguard(const char* name, std::size_t dimension, int 
   return result;
 }
 
+/// Ten class updates of 140,000 numbers, 100 clients, and the class updates change every tenth update as they
+/// do in a run: what that costs the guard is included. The baseline judges the same updates.
+class SpanLoad final {
+ public:
+  static constexpr std::size_t kDimension = 140'000;
+  static constexpr std::size_t kClasses = 10;
+  static constexpr std::uint64_t kInterval = 10;
+
+  explicit SpanLoad(std::unique_ptr<UpdateFilter> filter) : filter_(std::move(filter)) {
+    for (std::uint64_t which = 0; which < 2; ++which) {
+      ReferenceUpdate& reference = references_[which];
+      reference.per_class = RowBundle(kClasses, kDimension);
+      reference.vector.assign(kDimension, 0);
+      for (std::size_t c = 0; c < kClasses; ++c) {
+        const AlignedFloats row = random_floats(kDimension, 10 + 2 * c + which);
+        reference.per_class.set_row(c, row);
+        for (std::size_t i = 0; i < kDimension; ++i) reference.vector[i] += row[i];
+      }
+      reference.derive();
+      for (std::uint64_t u = 0; u < 5; ++u) {  // mixtures of the classes and something of their own
+        AlignedFloats update = random_floats(kDimension, 40 + 5 * which + u);
+        for (std::size_t i = 0; i < kDimension; ++i) {
+          update[i] = 0.5F * update[i] + 0.8F * reference.vector[i];
+        }
+        updates_[which].push_back(std::move(update));
+      }
+    }
+  }
+
+  /// Microseconds per update.
+  Result<double> update_us(int updates) {
+    const double start = now_us();
+    for (int i = 0; i < updates; ++i, ++judged_) {
+      const std::uint64_t which = judged_ / kInterval % 2;
+      Submission submission;
+      submission.client = judged_ % 100;
+      submission.vector = updates_[which][judged_ % 5];
+      submission.reference = &references_[which];
+      submission.parameters = theta_;
+      submission.next = next_;
+      submission.rate = 1e-6F;
+      const Decision decision = filter_->judge(submission);
+      if (!decision.wrote_next) return internal_error("the benchmark's update was rejected");
+      std::swap(theta_, next_);
+    }
+    return (now_us() - start) / updates;
+  }
+
+ private:
+  std::unique_ptr<UpdateFilter> filter_;
+  ReferenceUpdate references_[2];
+  std::vector<AlignedFloats> updates_[2];
+  AlignedFloats theta_ = random_floats(kDimension, 2);
+  AlignedFloats next_ = AlignedFloats(kDimension);
+  std::uint64_t judged_ = 0;
+};
+
+Result<BenchResult> bench_spanguard(int rounds, Progress& progress) {
+  constexpr const char* kName = "spanguard_140k_us";
+  constexpr int kCalls = 100;
+  SpanLoad ours(std::make_unique<SpanGuard>(SpanLoad::kDimension, SpanGuardOptions{}));
+  SpanLoad baseline(std::make_unique<AflGuard>(1.5));
+  std::vector<double> our_times;
+  std::vector<double> baseline_times;
+  for (int round = -1; round < rounds; ++round) {  // round -1 warms up
+    progress.show(kName, static_cast<std::size_t>(std::max(round, 0)), static_cast<std::size_t>(rounds));
+    TRY(const double our_time, ours.update_us(kCalls));
+    TRY(const double baseline_time, baseline.update_us(kCalls));
+    if (round < 0) continue;
+    our_times.push_back(our_time);
+    baseline_times.push_back(baseline_time);
+  }
+  const auto summary = summarise(std::move(our_times));
+  BenchResult result{kName, summary.median, "us", summary.spread, "AFLGuard on the same updates", {}, {}, {}};
+  result.baseline_value = summarise(std::move(baseline_times)).median;
+  result.conditions = {{"dimension", SpanLoad::kDimension},
+                       {"classes", SpanLoad::kClasses},
+                       {"directions", SpanGuardOptions{}.directions},
+                       {"clients", 100},
+                       {"updates_per_reference", SpanLoad::kInterval},
+                       {"rounds", rounds},
+                       {"calls_per_round", kCalls},
+                       {"threads", 1},
+                       {"clock", "thread CPU time"}};
+  return result;
+}
+
 /// One filter that knows `clients` clients, ready to be timed.
 class FilterLoad final {
  public:
@@ -185,6 +274,11 @@ class FilterLoad final {
   Random random_{3};
 };
 
+/// Enough for a steady figure; fewer where an update costs more.
+int updates_per_round(const FilterKind& kind) {
+  return kind.name == "span-guard" ? 2'000 : 50'000;
+}
+
 /// Kardam remembers two vectors per client: a million clients fit only with short ones.
 std::size_t scaling_dimension(const FilterKind& kind) {
   return kind.name == "kardam" ? 16 : 1000;
@@ -192,7 +286,7 @@ std::size_t scaling_dimension(const FilterKind& kind) {
 
 Status bench_clients(const FilterKind& kind, int rounds, Progress& progress,
                      std::vector<BenchResult>& results) {
-  constexpr int kUpdates = 50'000;
+  const int updates = updates_per_round(kind);
   const std::size_t dimension = scaling_dimension(kind);
   std::vector<FilterLoad> loads;
   const std::string what = std::string(kind.name) + " with 100 to 1,000,000 clients";
@@ -206,7 +300,7 @@ Status bench_clients(const FilterKind& kind, int rounds, Progress& progress,
     progress.show(what, static_cast<std::size_t>(round + 4), static_cast<std::size_t>(rounds) + 3);
     for (std::size_t turn = 0; turn < loads.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round + 1)) % loads.size();
-      TRY(const double time, loads[i].update_us(kUpdates));
+      TRY(const double time, loads[i].update_us(updates));
       if (round >= 0) times[i].push_back(time);
     }
   }
@@ -225,8 +319,8 @@ Status bench_clients(const FilterKind& kind, int rounds, Progress& progress,
       fewest = summary.median;
     }
     result.conditions = {
-        {"clients", kClientCounts[i]},   {"dimension", dimension}, {"rounds", rounds},
-        {"updates_per_round", kUpdates}, {"threads", 1},           {"clock", "thread CPU time"}};
+        {"clients", kClientCounts[i]},  {"dimension", dimension}, {"rounds", rounds},
+        {"updates_per_round", updates}, {"threads", 1},           {"clock", "thread CPU time"}};
     results.push_back(std::move(result));
   }
   return {};
@@ -320,6 +414,8 @@ Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options, c
   results.push_back(std::move(small));
   TRY(auto large, bench_aflguard("aflguard_10m_us", 10'000'000, options.rounds, progress));
   results.push_back(std::move(large));
+  TRY(auto span, bench_spanguard(options.rounds, progress));
+  results.push_back(std::move(span));
   for (const FilterKind& kind : catalog.defenses) {
     TRY_STATUS(bench_clients(kind, options.rounds, progress, results));
   }

@@ -46,26 +46,30 @@ int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
 /// Every defense and attack this program knows: a new one is its own file and one line here.
 aflguard::lab::Catalog lab_catalog() {
   using namespace aflguard;
-  return {.defenses =
-              {
-                  async_sgd_kind(),
-                  kardam_kind(),
-                  basgd_kind(),
-                  zeno_plus_plus_kind(),
-                  aflguard_kind(),
-                  sync_aflguard_kind(),
-                  span_guard_kind(),
-              },
-          .attacks = {
-              lab::label_flip_kind(),
-              lab::gauss_kind(),
-              lab::gradient_deviation_kind(),
-              lab::backdoor_kind(),
-              lab::adapt_reverse_kind(),
-              lab::adapt_fang_kind(),
-              lab::adapt_sign_kind(),
-              lab::adapt_boundary_kind(),
-          }};
+  lab::Catalog catalog = {.defenses =
+                              {
+                                  async_sgd_kind(),
+                                  kardam_kind(),
+                                  basgd_kind(),
+                                  zeno_plus_plus_kind(),
+                                  aflguard_kind(),
+                                  sync_aflguard_kind(),
+                                  span_guard_kind(),
+                              },
+                          .attacks = {
+                              lab::label_flip_kind(),
+                              lab::gauss_kind(),
+                              lab::gradient_deviation_kind(),
+                              lab::backdoor_kind(),
+                              lab::adapt_reverse_kind(),
+                              lab::adapt_fang_kind(),
+                              lab::adapt_sign_kind(),
+                              lab::adapt_boundary_kind(),
+                          }};
+  for (const auto& family : {lab::own_kinds(), lab::nuisance_kinds()}) {
+    catalog.attacks.insert(catalog.attacks.end(), family.begin(), family.end());
+  }
+  return catalog;
 }
 
 }  // namespace
