@@ -96,7 +96,7 @@ class Gateway::Engine final {
   using Sealed = std::variant<SealedVerdict, SealedModel>;
 
   void handle(const BusConnected& connected);
-  void handle(const BusDisconnected& lost);
+  void handle(const BusDisconnected&);
   void handle(BusReceived received);
   void handle(const BusPublished& published) { outbox_.on_published(published.id); }
   void handle(const BusPublishFailed& failed) { outbox_.on_failed(failed.id); }
@@ -235,10 +235,9 @@ void Gateway::Engine::handle(const BusConnected& connected) {
   notify_ready();
 }
 
-void Gateway::Engine::handle(const BusDisconnected& lost) {
+void Gateway::Engine::handle(const BusDisconnected&) {  // the bus has logged why
   connected_ = false;
   outbox_.on_link_lost();
-  log_.warning("broker: " + lost.reason);
 }
 
 void Gateway::Engine::handle(BusReceived received) {

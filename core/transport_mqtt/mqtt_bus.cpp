@@ -13,6 +13,7 @@
 #include "core/transport/backoff.h"
 #include "core/transport_mqtt/paho_options.h"
 #include "core/transport_mqtt/socket_tuning.h"
+#include "core/transport_mqtt/tls_diagnosis.h"
 
 namespace aflguard {
 
@@ -273,6 +274,12 @@ bool MqttBus::Connection::connect_once() {
     events_.push_always(BusConnected{protocol_name(version_)});
     stay_connected(*client);
     return true;
+  } catch (const mqtt::exception& error) {
+    const std::string found = error.get_return_code() == MQTTASYNC_FAILURE && !stopping()
+                                  ? tls_diagnosis(options_)  // no more is known than that it failed
+                                  : std::string();
+    give_up(found.empty() ? error.what() : found);
+    return false;
   } catch (const std::exception& error) {
     give_up(error.what());
     return false;

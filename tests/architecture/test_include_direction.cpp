@@ -62,7 +62,7 @@ const std::map<std::string, Names>& library_owners() {
       {"mbedtls/", {"core/envelope_mbedtls"}},
       {"mqtt/", {"core/transport_mqtt"}},
       {"MQTT", {"core/transport_mqtt"}},
-      {"openssl/", {"core/envelope_openssl", "fleet_openssl"}},
+      {"openssl/", {"core/envelope_openssl", "core/transport_mqtt", "fleet_openssl"}},
       {"toml", {"core/config"}},
       {"png", {"datasets"}},
       {"lzma", {"datasets"}},

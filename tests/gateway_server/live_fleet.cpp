@@ -32,20 +32,16 @@ FleetTopics topics() {
   return FleetTopics::create(kFleet).value();
 }
 
-std::string gateway_program() {
-  const char* folder = std::getenv("AFLGUARD_BIN");
-  return std::string(folder == nullptr ? "." : folder) + "/aflguard-gateway";
-}
-
 }  // namespace
 
 LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   if (!have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
   authority_.emplace(folder_.path(), "authority");
   ASSERT_OK(write_file_atomically(folder_ / "acl", kRules));
+  authority_->write_revocations();
   BrokerSettings settings;
   settings.extra =
-      "acl_file " + (folder_ / "acl").string() +
+      "acl_file " + (folder_ / "acl").string() + "\ncrlfile " + authority_->revocations().string() +
       "\nmax_queued_messages 100000\nuse_username_as_clientid true\nset_tcp_nodelay true\nlog_type all\n";
   broker_.emplace(folder_.path(), *authority_, settings);
   files_["gateway"] = authority_->issue("gateway", CertificateUse::kClient);
@@ -124,9 +120,15 @@ int LiveFleet::wait_for_gateway_end() {
   return gateway_->exit_code();
 }
 
-void LiveFleet::end_gateway(int signal) {
-  if (gateway_) gateway_->end(signal);
+int LiveFleet::end_gateway(int signal) {
+  const int code = gateway_ ? gateway_->end(signal) : -1;
   gateway_.reset();
+  return code;
+}
+
+std::string LiveFleet::gateway_program() {
+  const char* folder = std::getenv("AFLGUARD_BIN");
+  return std::string(folder == nullptr ? "." : folder) + "/aflguard-gateway";
 }
 
 std::string LiveFleet::gateway_log() const {

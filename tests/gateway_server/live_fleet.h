@@ -95,7 +95,9 @@ class LiveFleet final {
   void launch_gateway(const std::vector<std::string>& environment = {});
   /// Waits until the gateway has ended by itself: its exit code.
   [[nodiscard]] int wait_for_gateway_end();
-  void end_gateway(int signal);
+  /// Its exit code, as BackgroundProcess tells it.
+  int end_gateway(int signal);
+  [[nodiscard]] static std::string gateway_program();
   [[nodiscard]] bool gateway_runs() { return gateway_ && gateway_->running(); }
   [[nodiscard]] pid_t gateway_pid() const { return gateway_->pid(); }
   [[nodiscard]] std::string gateway_log() const;

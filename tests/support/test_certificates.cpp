@@ -21,6 +21,8 @@ struct Free {
 using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Free<X509_free>>;
 using File = std::unique_ptr<std::FILE, Free<std::fclose>>;
+using RevocationList = std::unique_ptr<X509_CRL, Free<X509_CRL_free>>;
+using Time = std::unique_ptr<ASN1_TIME, Free<ASN1_TIME_free>>;
 
 void write_pem(const std::filesystem::path& path, X509* certificate) {
   const File file(std::fopen(path.c_str(), "w"));
@@ -102,6 +104,32 @@ CertificateFiles TestAuthority::issue(const std::string& common_name, Certificat
   write_pem(files.certificate, certificate.get());
   write_pem(files.key, key.get());
   return files;
+}
+
+std::filesystem::path TestAuthority::revocations() const {
+  return state_->folder / (state_->name + ".crl");
+}
+
+void TestAuthority::write_revocations(const std::vector<CertificateFiles>& revoked) {
+  const RevocationList list(X509_CRL_new());
+  const Time now(X509_gmtime_adj(nullptr, -60));
+  const Time later(X509_gmtime_adj(nullptr, 86'400));
+  X509_CRL_set_version(list.get(), 1);
+  X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(state_->certificate.get()));
+  X509_CRL_set1_lastUpdate(list.get(), now.get());
+  X509_CRL_set1_nextUpdate(list.get(), later.get());
+  for (const CertificateFiles& files : revoked) {
+    const File file(std::fopen(files.certificate.c_str(), "r"));
+    const Certificate certificate(PEM_read_X509(file.get(), nullptr, nullptr, nullptr));
+    X509_REVOKED* entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.get()));
+    X509_REVOKED_set_revocationDate(entry, now.get());
+    X509_CRL_add0_revoked(list.get(), entry);
+  }
+  X509_CRL_sort(list.get());
+  check(X509_CRL_sign(list.get(), state_->key.get(), EVP_sha256()) > 0, "a revocation list can be signed");
+  const File file(std::fopen(revocations().c_str(), "w"));
+  check(file && PEM_write_X509_CRL(file.get(), list.get()) == 1, "a revocation list can be written");
 }
 
 }  // namespace aflguard::testing

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace aflguard::testing {
 
@@ -27,6 +28,10 @@ class TestAuthority final {
   /// `seconds` from now, which may be in the past.
   [[nodiscard]] CertificateFiles issue(const std::string& common_name, CertificateUse use,
                                        const std::string& names = {}, long seconds = 86'400);
+
+  /// Writes the list of revoked certificates, which is empty without this call or with no files.
+  void write_revocations(const std::vector<CertificateFiles>& revoked = {});
+  [[nodiscard]] std::filesystem::path revocations() const;
 
  private:
   struct State;
