@@ -9,25 +9,6 @@ using namespace aflguard::testing;
 
 namespace {
 
-/// Every byte of the store and of what SQLite keeps beside it.
-std::map<std::string, Bytes> store_files(const LiveFleet& fleet) {
-  std::map<std::string, Bytes> files;
-  for (const auto& entry : std::filesystem::directory_iterator(fleet.store().parent_path())) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("gateway.db") && !name.ends_with("-shm") && !name.ends_with(".lock")) {
-      files[name] = read_file(entry.path()).value();
-    }
-  }
-  return files;
-}
-
-void damage(const std::filesystem::path& file, std::size_t from) {
-  auto bytes = read_file(file).value();
-  TEST_ASSERT_TRUE(bytes.size() > from);
-  for (std::size_t i = from; i < bytes.size(); i += 7) bytes[i] ^= std::byte{0x55};
-  ASSERT_OK(write_file_atomically(file, bytes));
-}
-
 void use_identity(LiveFleet& fleet, const CertificateFiles& files) {
   const CertificateFiles& own = fleet.files("gateway");
   fleet.change_config(own.certificate.string(), files.certificate.string());
@@ -35,28 +16,6 @@ void use_identity(LiveFleet& fleet, const CertificateFiles& files) {
 }
 
 }  // namespace
-
-TEST("A damaged store stops the start with a clear error, and no byte of it is changed") {
-  for (const int ended_by : {SIGTERM, SIGKILL}) {
-    LiveFleet fleet;
-    fleet.enrol("pi-1");
-    fleet.start_gateway();
-    HandDevice device(fleet, "pi-1");
-    TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 1)).accepted);
-    fleet.end_gateway(SIGTERM);
-    fleet.start_gateway();
-    TEST_ASSERT_TRUE(device.insist(device.update(2, 0, 1)).accepted);
-    fleet.end_gateway(ended_by);  // killed, it leaves its log of writes behind
-    damage(fleet.store(), 100);
-    const auto before = store_files(fleet);
-    TEST_ASSERT_EQUAL_UINT64(ended_by == SIGKILL ? 2 : 1, before.size());
-    fleet.launch_gateway();
-    TEST_ASSERT_EQUAL_INT(1, fleet.wait_for_gateway_end());
-    ASSERT_CONTAINS(fleet.gateway_log(), "gateway.db: ");
-    ASSERT_CONTAINS(fleet.gateway_log(), "restore it from a backup");
-    TEST_ASSERT_TRUE(store_files(fleet) == before);
-  }
-}
 
 TEST("The store of another fleet is refused, and so is a second gateway on one store") {
   LiveFleet fleet;

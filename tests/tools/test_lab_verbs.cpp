@@ -188,6 +188,6 @@ TEST("The list shows what there is") {
   Session session;
   const Json list = session.json("lab list");
   TEST_ASSERT_EQUAL_size_t(6, list.at("datasets").size());
-  TEST_ASSERT_EQUAL_size_t(9, list.at("attacks").size());
+  TEST_ASSERT_EQUAL_size_t(21, list.at("attacks").size());
   ASSERT_CONTAINS(session.run("lab list").output, "sync-aflguard");
 }
