@@ -4,8 +4,8 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
-#include "core/base/sha256.h"
 #include "core/base/folder_lock.h"
+#include "core/base/sha256.h"
 
 namespace aflguard::datasets {
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@ namespace aflguard {
 struct BrokerAnswer {
   bool accepted = false;
   bool revoked = false;  ///< refused because the certificate is on the broker's revocation list
-  std::string reason;  ///< when not accepted: what the broker said
+  std::string reason;    ///< when not accepted: what the broker said
 };
 
 /// Connects to a broker as the holder of `credential`, over TLS 1.3, with a clean MQTT session, and leaves

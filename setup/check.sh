@@ -1,11 +1,75 @@
 # Sourced by ./run check: everything that takes longer than ./run test should.
+# One function per part, named check_<part>, which installs what only it needs; a new part also gets a line in check_parts.
+
+# Every part in the order in which all of them run: the quick ones first.
+check_parts() {
+  cat <<'TEXT'
+format      clang-format leaves every source as it is
+tidy        clang-tidy finds nothing
+faults      kills, damaged messages and full disks at random moments, each time others
+fuzz        libFuzzer over every place where bytes from the network are read first
+browser     reports open in a real browser
+sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
+TEXT
+}
+
+check_part_names() { check_parts | cut -d ' ' -f 1; }
+
+# Debian 12's default clang 14 lacks parts of C++20; Debian 13 no longer has 16.
+llvm_version() {
+  if apt-cache show clang-16 >/dev/null 2>&1; then echo 16; else echo 19; fi
+}
 
 check_format() {
-  say "format"
+  install_packages clang-format
   git ls-files '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
 }
 
-# The sanitizers' builds run every test. ONNX Runtime itself is not instrumented, so leaks of its statics are not ours.
+check_tidy() {
+  llvm=$(llvm_version)
+  install_packages "clang-$llvm" "clang-tidy-$llvm"
+  build release
+  git ls-files '*.cpp' | grep -v -e '^tests/' -e '^fuzz/' |
+    xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' -p build/release
+}
+
+# More rounds than in ./run test, and each time others.
+check_faults() {
+  build release
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed ./run check faults repeats this"
+  AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=${AFLGUARD_ROUNDS:-40} ctest --test-dir build/release --output-on-failure \
+    -R 'gateway_server.crash_recovery|gateway_server.random_messages|edge_client.fleet_of_clients'
+}
+
+# 20 seconds for each target, from its corpus; AFLGUARD_FUZZ_SECONDS gives it more.
+check_fuzz() {
+  llvm=$(llvm_version)
+  install_packages "clang-$llvm" "libclang-rt-$llvm-dev"
+  build fuzz -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm"
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed ./run check fuzz repeats this"
+  for folder in fuzz/corpus/*; do
+    target=$(basename "$folder")
+    found=build/fuzz/found/$target
+    mkdir -p "$found"
+    say "fuzz.$target"
+    "build/fuzz/fuzz/fuzz.$target" -seed="$seed" -max_total_time="${AFLGUARD_FUZZ_SECONDS:-20}" -timeout=10 -verbosity=0 \
+      -print_final_stats=1 -artifact_prefix="build/fuzz/crash-$target-" "$found" "$folder" 2>&1 |
+      grep -E '^stat::(number_of|average)|ERROR|SUMMARY|Test unit|Base64' || true
+    # grep hides the exit code; what was found does not lie.
+    ! ls build/fuzz/crash-"$target"-* >/dev/null 2>&1 ||
+      die "fuzz.$target broke: build/fuzz/fuzz/fuzz.$target build/fuzz/crash-$target-* repeats it; the file belongs into $folder"
+  done
+}
+
+check_browser() {
+  install_packages chromium
+  build release
+  ctest --test-dir build/release --output-on-failure -R 'in_browser'
+}
+
+# ONNX Runtime itself is not instrumented, so leaks of its statics are not ours.
 check_sanitizers() {
   for preset in asan tsan; do
     say "sanitizers: $preset"
@@ -15,24 +79,20 @@ check_sanitizers() {
   done
 }
 
-check_static_analysis() {
-  say "clang-tidy"
-  git ls-files '*.cpp' | grep -v '^tests/' | xargs -P "$(jobs)" -n 4 clang-tidy --quiet -p build/release
-}
-
-# Kills at random moments, more of them than in ./run test and each time others.
-check_faults() {
-  seed=$(date +%s)
-  say "faults: AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=40 repeats them"
-  AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=40 ctest --test-dir build/release --output-on-failure \
-    -R 'gateway_server.crash_recovery|edge_client.fleet_of_clients'
-}
-
-check_all() {
-  build release
-  check_format
-  check_static_analysis
-  check_faults
-  check_sanitizers
-  say "everything holds"
+# check_named [PART...]: these parts, or all. A name that is no part stops before anything is built.
+check_named() {
+  for part in "$@"; do
+    check_part_names | grep -Fqx -e "$part" || {
+      say "check: there is no part '$part'; the parts are: $(check_part_names | tr '\n' ' ')"
+      exit 2
+    }
+  done
+  setup_build
+  # shellcheck disable=SC2046  # one word per part
+  [ $# -gt 0 ] || set -- $(check_part_names)
+  for part in "$@"; do
+    say "check: $part"
+    "check_$part"
+  done
+  say "everything holds: $*"
 }

@@ -20,11 +20,17 @@ as_root() {
   fi
 }
 
-# Names on stdin or as arguments -> those that dpkg does not report as installed.
+# Names as arguments -> those that dpkg does not report as installed for this machine, or for the architecture in the
+# name (libc6-dev:arm64). A machine that builds for boards has some packages for two.
 missing_packages() {
+  native=$(dpkg --print-architecture)
   for package in "$@"; do
-    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-    [ "$state" = installed ] || printf '%s ' "$package"
+    case $package in
+      *:*) wanted=${package##*:} ;;
+      *) wanted="$native|all" ;;
+    esac
+    dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+      grep -Eqx "($wanted) installed" || printf '%s ' "$package"
   done
 }
 
@@ -35,7 +41,7 @@ install_packages() {
   log=$(mktemp)
   # shellcheck disable=SC2086  # word splitting of the list is wanted
   if as_root apt-get update >"$log" 2>&1 &&
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing >>"$log" 2>&1; then
     rm -f "$log"
   else
     tail -n 15 "$log" >&2
@@ -72,7 +78,6 @@ setup_build() {
 
 # The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS. The slow link of `aflguard bench gateway`.
 setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread iproute2; }
-setup_check() { install_packages clang clang-format clang-tidy chromium; }
 
 # Waits for the build that writes to LOG, and shows how far it is: a counter on a terminal, one line otherwise.
 watch_build() { # PID LOG PRESET
@@ -95,14 +100,16 @@ watch_build() { # PID LOG PRESET
   wait "$1"
 }
 
-build() { # PRESET
-  log="build/$1.log"
+build() { # PRESET [CMAKE-OPTION...]
+  preset=$1
+  shift
+  log="build/$preset.log"
   mkdir -p build
-  cmake --preset "$1" -DAFLGUARD_CACHE_DIR="$(cache_dir)" >"$log" 2>&1 && {
-    cmake --build --preset "$1" --parallel "$(jobs)" >>"$log" 2>&1 &
-    watch_build $! "$log" "$1"
+  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" "$@" >"$log" 2>&1 && {
+    cmake --build --preset "$preset" --parallel "$(jobs)" >>"$log" 2>&1 &
+    watch_build $! "$log" "$preset"
   } || {
     tail -n 60 "$log" >&2
-    die "the build of preset '$1' failed; full log: $log"
+    die "the build of preset '$preset' failed; full log: $log"
   }
 }
