@@ -29,8 +29,9 @@ target_include_directories(onnxruntime_headers SYSTEM INTERFACE "${ort_include_d
 
 # ONNX (protobuf): only models/ may link it.
 find_package(Protobuf REQUIRED)
-find_library(ONNX_LIBRARY onnx REQUIRED)
-find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+file(GLOB unpacked_onnx "${AFLGUARD_CACHE_DIR}/arm64-onnx-*/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+find_library(ONNX_LIBRARY onnx HINTS ${unpacked_onnx} REQUIRED)
+find_library(ONNX_PROTO_LIBRARY onnx_proto HINTS ${unpacked_onnx} REQUIRED)
 add_library(onnx_protobuf INTERFACE)
 target_link_libraries(onnx_protobuf INTERFACE "${ONNX_LIBRARY}" "${ONNX_PROTO_LIBRARY}" protobuf::libprotobuf)
 target_compile_definitions(onnx_protobuf INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)

@@ -34,19 +34,30 @@ missing_packages() {
   done
 }
 
+# Waits while another apt is at work, and tries again what the network lost.
+# Returns 1, with the end of the log shown, when it cannot.
+apt_install() {
+  say "installing Debian packages: $*"
+  log=$(mktemp)
+  for pause in 5 20 0; do
+    if (as_root apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update >"$log" 2>&1 &&
+      as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 \
+        install -y --no-install-recommends "$@" >>"$log" 2>&1); then
+      rm -f "$log"
+      return 0
+    fi
+    sleep $pause
+  done
+  tail -n 15 "$log" >&2
+  say "apt-get could not install the packages above; full log: $log"
+  return 1
+}
+
 install_packages() {
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
-  say "installing Debian packages: $missing"
-  log=$(mktemp)
   # shellcheck disable=SC2086  # word splitting of the list is wanted
-  if as_root apt-get update >"$log" 2>&1 &&
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing >>"$log" 2>&1; then
-    rm -f "$log"
-  else
-    tail -n 15 "$log" >&2
-    die "apt-get could not install the packages above; full log: $log"
-  fi
+  apt_install $missing || exit 1
 }
 
 build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
