@@ -84,7 +84,7 @@ ClientConfig read_client_config(ConfigFile& file) {
   read_samples(file, config);
   read_training(file, config);
   config.state_folder = file.table("state").path_or("folder", "state");
-  config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, kDay));
+  config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, 60));
   config.log_level = read_log_level(file.table("log"));
   return config;
 }

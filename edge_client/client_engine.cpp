@@ -16,6 +16,8 @@ using std::chrono::seconds;
 /// Nothing is due: events come whenever they come.
 constexpr seconds kIdle(60);
 constexpr seconds kBetweenStatuses(1);
+/// Figures change with every update; a fleet of a thousand shall not drown its broker in them.
+constexpr seconds kBetweenFigures(10);
 constexpr seconds kBetweenRefusalLogs(10);
 constexpr std::chrono::hours kCertificateWarning(14 * 24);
 
@@ -129,6 +131,7 @@ void ClientEngine::adopt(ModelMessage model) {
   model_ = std::move(model);
   model_time_ = parts_.clock.steady();
   status_.version = model_->version;
+  ++figures_;
   if (fetch_) parts_.bus.unsubscribe(model_topic_);
   fetch_.reset();
 }
@@ -163,7 +166,8 @@ void ClientEngine::judge_finished(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
   ++(verdict.accepted ? status_.accepted : status_.rejected);
-  status_.verdict = DeviceStatus::LastVerdict{verdict.accepted, reason_name(verdict.reason)};
+  status_.verdict = DeviceStatus::LastVerdict{verdict.accepted, reason_name(verdict.reason), verdict.delay};
+  ++figures_;
   parts_.log.info(verdict_line(verdict));
 }
 
@@ -316,13 +320,19 @@ std::string ClientEngine::message() const {
 ClientEngine::Time ClientEngine::publish_status_when_due(Time now) {
   if (!connected_) return now + kIdle;
   const bool changed = !status_published_ || state() != published_state_ || message() != published_message_;
-  const Time due = status_time_ + (changed ? milliseconds(kBetweenStatuses) : settings_.status_interval);
+  milliseconds wait = settings_.status_interval;
+  if (figures_ != published_figures_) wait = std::min<milliseconds>(wait, kBetweenFigures);
+  if (changed) wait = kBetweenStatuses;
+  const Time due = status_time_ + wait;
   if (status_published_ && now < due) return due;
   publish_status(now);
   return now + settings_.status_interval;
 }
 
 void ClientEngine::publish_status(Time now) {
+  published_figures_ = figures_;
+  status_.time = parts_.clock.wall();
+  status_.board = parts_.board();
   status_.state = published_state_ = state();
   status_.message = published_message_ = message();
   status_.rss_mb = resident_megabytes();
@@ -338,6 +348,7 @@ void ClientEngine::say_goodbye() {
   if (!connected_) return;
   status_.state = DeviceState::kDisconnected;
   status_.message.clear();
+  status_.time = parts_.clock.wall();
   const std::string json = to_json(status_);
   const auto bytes = std::as_bytes(std::span(json));
   if (auto id = parts_.bus.publish({status_topic_, Bytes(bytes.begin(), bytes.end()), true}); id.ok()) {

@@ -49,6 +49,7 @@ struct EngineParts {
   std::function<std::chrono::nanoseconds()> cpu_time;  ///< of this process so far
   LocalTraining::KeepGoing keep_going;
   UpdateEncoder encode = [](const UpdateMessage& update) { return aflguard::encode(update); };
+  std::function<BoardFacts()> board = [] { return BoardFacts(); };
 };
 
 /// The device: model in, one update at a time out, verdict in, and again. A state machine over the events of
@@ -145,6 +146,8 @@ class ClientEngine final {
   std::array<std::string, static_cast<std::size_t>(Alert::kCount)> alerts_;
   DeviceState published_state_ = DeviceState::kInit;
   std::string published_message_;
+  std::uint64_t published_figures_ = 0;  ///< how often figures had changed by then
+  std::uint64_t figures_ = 0;            ///< how often they have by now
   Time status_time_{};
   bool status_published_ = false;
   PublishId goodbye_ = 0;

@@ -89,7 +89,7 @@ EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded)
   settings.answer.longest = 10 * config.answer_wait;
   settings.status_interval = config.status_interval;
   settings.jitter_seed = number_of(config.device);
-  settings.software = "aflguard-client " AFLGUARD_VERSION;
+  settings.software = AFLGUARD_VERSION;
   settings.certificate_until = loaded.identity.certificate.not_after;
   return settings;
 }
@@ -106,11 +106,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   options.jitter_seed = settings.jitter_seed;
   // Room for a verdict with its model and a retained model, and a little more.
   options.max_queued_bytes = 4 * settings.terms.dimension * sizeof(float) + (1u << 20);
-  DeviceStatus lost;
-  lost.state = DeviceState::kLost;
-  lost.device = config.device;
-  lost.software = settings.software;
-  const std::string json = to_json(lost);
+  const std::string json = last_will_json(config.device, settings.software);
   const auto bytes = std::as_bytes(std::span(json));
   options.last_will =
       LastWill{{topics.device_status(config.device), Bytes(bytes.begin(), bytes.end()), /*retained=*/true}};
@@ -196,6 +192,7 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   };
   EngineParts parts{*bus, sealer, opener, *training, spool, clock, log, cpu_time, keep_going};
   if (program.encode) parts.encode = program.encode;
+  parts.board = [] { return read_board_facts(); };
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +

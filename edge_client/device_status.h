@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "edge_client/board_facts.h"
+
 namespace aflguard {
 
 enum class DeviceState : std::uint8_t {
@@ -24,11 +26,13 @@ enum class DeviceState : std::uint8_t {
 struct DeviceStatus {
   DeviceState state = DeviceState::kInit;
   std::string device;
+  std::chrono::system_clock::time_point time{};
   std::optional<std::uint64_t> version;  ///< of the model it trains on
   std::uint64_t sequence = 0;            ///< of its latest update
   struct LastVerdict {
     bool accepted = false;
     std::string reason;
+    std::uint64_t delay = 0;  ///< versions between the update's base and its arrival
   };
   std::optional<LastVerdict> verdict;
   std::uint64_t accepted = 0;  ///< since the start
@@ -38,11 +42,15 @@ struct DeviceStatus {
   std::uint64_t samples = 0;  ///< in the latest update
   std::string software;
   double rss_mb = 0;
+  BoardFacts board;
   std::optional<std::chrono::system_clock::time_point> certificate_until;
   std::string message;
 };
 
-/// One line of JSON, schema aflguard-device-status-1.
+/// One line of JSON, schema aflguard-device-status-1 (docs/topics.md), below 4 KB.
 [[nodiscard]] std::string to_json(const DeviceStatus& status);
+
+/// The same, as the broker shall say it when the device has vanished: state `lost`, and who it was.
+[[nodiscard]] std::string last_will_json(const std::string& device, const std::string& software);
 
 }  // namespace aflguard

@@ -4,8 +4,10 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/disk_space.h"
 #include "core/base/service_notify.h"
 #include "core/envelope/piece_assembler.h"
+#include "gateway_server/device_presence.h"
 #include "gateway_server/judge_thread.h"
 #include "gateway_server/outbox.h"
 #include "gateway_server/reference_thread.h"
@@ -98,6 +100,8 @@ class Gateway::Engine final {
   void handle(const BusConnected& connected);
   void handle(const BusDisconnected&);
   void handle(BusReceived received);
+  void take_update(const std::string& device, const Bytes& piece);
+  void take_status(const std::string& device, const Message& message);
   void handle(const BusPublished& published) { outbox_.on_published(published.id); }
   void handle(const BusPublishFailed& failed) { outbox_.on_failed(failed.id); }
   void handle(const BusWoken&) {}
@@ -108,9 +112,10 @@ class Gateway::Engine final {
   void publish_telemetry(Time now);
   void publish_state();
   void publish_status(std::string_view state, std::string_view message);
-  void publish_event(std::string_view kind, std::string_view text);
+  void publish_event(std::string_view kind, std::string_view device, std::string_view text);
   void notify_alive(Time now);
   [[nodiscard]] TelemetryFacts facts(Time now);
+  void add_interval(TelemetryFacts& facts, Time now);
   void push_sealed(Sealed sealed, std::size_t bytes);
   void stop_threads();
   void wind_down();
@@ -142,8 +147,16 @@ class Gateway::Engine final {
   bool failing_ = false;         ///< the store, as last published
   std::uint64_t abandoned_ = 0;  ///< transfers that were dropped unfinished
   std::optional<std::uint64_t> retained_version_;
-  std::uint64_t counted_ = 0;  ///< judged updates at the last telemetry
-  Time counted_at_{};
+  GatewayName name_;
+  DevicePresence presence_;
+  /// The counters at the last telemetry.
+  struct Counted {
+    std::uint64_t judged = 0;
+    std::uint64_t commits = 0;
+    std::uint64_t commit_microseconds = 0;
+    Time at{};
+  };
+  Counted counted_;
 };
 
 Gateway::Engine::Engine(GatewayParts parts)
@@ -190,7 +203,8 @@ Gateway::Engine::Engine(GatewayParts parts)
                  ledger_, [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }),
       expiry_(expiry_interval(parts_.settings.limits)),
       telemetry_(steady(parts_.settings.telemetry_interval)),
-      retained_(steady(parts_.settings.replies.retained_model_interval)) {
+      retained_(steady(parts_.settings.replies.retained_model_interval)),
+      name_{parts_.terms.fleet, parts_.settings.guard.name, parts_.software} {
   if (parts_.reference != nullptr) {
     references_.emplace(
         *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, log_);
@@ -208,9 +222,10 @@ Gateway::Engine::Engine(GatewayParts parts)
 }
 
 Status Gateway::Engine::run() {
-  started_ = counted_at_ = clock_.steady();
+  started_ = counted_.at = clock_.steady();
   judging_.start();
   TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_updates()));
+  TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_device_statuses()));
   TRY_STATUS(parts_.bus.start());
   while (!stopping_) {
     if (auto event = parts_.bus.next_event(clock_.steady() + kTick)) {
@@ -241,18 +256,30 @@ void Gateway::Engine::handle(const BusDisconnected&) {  // the bus has logged wh
 }
 
 void Gateway::Engine::handle(BusReceived received) {
-  const Time now = clock_.steady();
   const auto topic = parse_topic(received.message.topic);
-  if (!topic || topic->kind != TopicKind::kUpdate) {
-    ledger_.note("?", refuse(RefusalReason::kMalformed, "its topic names no device"), now);
-    return;
+  if (topic.ok() && topic->kind == TopicKind::kUpdate) {
+    take_update(topic->device, received.message.payload);
+  } else if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
+    take_status(topic->device, received.message);
+  } else {
+    ledger_.note("?", refuse(RefusalReason::kMalformed, "its topic names no device"), clock_.steady());
   }
-  auto envelope = assembler_.accept(topic->device, received.message.payload, now);
+}
+
+void Gateway::Engine::take_update(const std::string& device, const Bytes& piece) {
+  const Time now = clock_.steady();
+  auto envelope = assembler_.accept(device, piece, now);
   if (!envelope) {
-    ledger_.note(topic->device, envelope.error(), now);
+    ledger_.note(device, envelope.error(), now);
   } else if (envelope->has_value()) {
-    verifying_.submit({topic->device, std::move(**envelope)});
+    verifying_.submit({device, std::move(**envelope)});
   }
+}
+
+void Gateway::Engine::take_status(const std::string& device, const Message& message) {
+  if (!parts_.registry.is_enrolled(device)) return;
+  const auto change = presence_.take(device, message.payload, message.retained);
+  if (change && !change->kind.empty()) publish_event(change->kind, device, change->message);
 }
 
 void Gateway::Engine::push_sealed(Sealed sealed, std::size_t bytes) {
@@ -275,7 +302,9 @@ void Gateway::Engine::collect_sealed() {
 }
 
 void Gateway::Engine::tick(Time now) {
-  if (book_.due(now)) parts_.registry.refresh();
+  if (book_.due(now) && parts_.registry.refresh()) {
+    presence_.forget_unless([this](std::string_view device) { return parts_.registry.is_enrolled(device); });
+  }
   if (expiry_.due(now)) {
     if (const std::size_t dropped = assembler_.expire(now); dropped > 0) {
       abandoned_ += dropped;
@@ -286,7 +315,7 @@ void Gateway::Engine::tick(Time now) {
   if (const bool failing = counters_.store_failing; failing != failing_) {
     failing_ = failing;
     publish_state();
-    publish_event(failing ? "store-failing" : "store-works", "");
+    publish_event(failing ? "store-failing" : "store-works", "", "");
   }
   offer_retained_model(now);
   if (telemetry_.due(now)) {
@@ -303,10 +332,12 @@ void Gateway::Engine::offer_retained_model(Time now) {
 }
 
 void Gateway::Engine::publish_telemetry(Time now) {
+  TelemetryFacts known = facts(now);
+  add_interval(known, now);
   outbox_.set({.topic = parts_.topics.gateway_metrics(),
-               .payload = as_bytes(metrics_json(counters_, facts(now))),
+               .payload = as_bytes(metrics_json(counters_, known)),
                .retained = true});
-  for (const std::string& line : ledger_.take_lines()) publish_event("refused", line);
+  for (const std::string& line : ledger_.take_lines()) publish_event("refused", "", line);
 }
 
 void Gateway::Engine::publish_state() {
@@ -315,14 +346,14 @@ void Gateway::Engine::publish_state() {
 
 void Gateway::Engine::publish_status(std::string_view state, std::string_view message) {
   outbox_.set({.topic = parts_.topics.gateway_status(),
-               .payload = as_bytes(status_json(state, facts(clock_.steady()), message)),
+               .payload = as_bytes(status_json(state, name_, message)),
                .retained = true});
 }
 
 /// Events are told once and to whoever listens now; the log has them too.
-void Gateway::Engine::publish_event(std::string_view kind, std::string_view text) {
+void Gateway::Engine::publish_event(std::string_view kind, std::string_view device, std::string_view text) {
   (void)parts_.bus.publish(
-      {.topic = parts_.topics.events(), .payload = as_bytes(event_json(kind, text, clock_.wall()))});
+      {.topic = parts_.topics.events(), .payload = as_bytes(event_json(kind, device, text, clock_.wall()))});
 }
 
 void Gateway::Engine::notify_alive(Time now) {
@@ -335,9 +366,20 @@ void Gateway::Engine::notify_alive(Time now) {
 
 TelemetryFacts Gateway::Engine::facts(Time now) {
   TelemetryFacts facts;
-  facts.fleet = parts_.terms.fleet;
-  facts.guard = parts_.settings.guard.name;
-  facts.software = parts_.software;
+  facts.name = name_;
+  facts.time = clock_.wall();
+  facts.devices_connected = presence_.connected();
+  if (const std::int64_t version = counters_.reference_version; version >= 0) {
+    facts.reference_version = static_cast<std::uint64_t>(version);
+  }
+  if (const std::int64_t came = counters_.reference_ms; came >= 0) {
+    facts.reference_age_seconds =
+        std::chrono::duration<double>(now - Time(std::chrono::milliseconds(came))).count();
+  }
+  if (const auto space = disk_space(parts_.settings.store.file.parent_path())) {
+    facts.store_free_bytes = space->free_bytes;
+    facts.store_total_bytes = space->total_bytes;
+  }
   facts.devices = parts_.registry.enrolled();
   facts.waiting = verifying_.waiting() + judging_.waiting();
   facts.inbox_bytes = assembler_.bytes();
@@ -346,13 +388,20 @@ TelemetryFacts Gateway::Engine::facts(Time now) {
   facts.dropped_messages = parts_.bus.counters().dropped;
   facts.uptime_seconds = std::chrono::duration<double>(now - started_).count();
   facts.refused = ledger_.counts();
-  const std::uint64_t judged = counters_.accepted + counters_.rejected;
-  if (const double seconds = std::chrono::duration<double>(now - counted_at_).count(); seconds > 0) {
-    facts.updates_per_second = static_cast<double>(judged - counted_) / seconds;
-  }
-  counted_ = judged;
-  counted_at_ = now;
   return facts;
+}
+
+/// What happened since the last time that this was asked.
+void Gateway::Engine::add_interval(TelemetryFacts& facts, Time now) {
+  const Counted before = counted_;
+  counted_ = {counters_.accepted + counters_.rejected, counters_.commits, counters_.commit_microseconds, now};
+  if (const double seconds = std::chrono::duration<double>(now - before.at).count(); seconds > 0) {
+    facts.updates_per_second = static_cast<double>(counted_.judged - before.judged) / seconds;
+  }
+  if (const std::uint64_t commits = counted_.commits - before.commits; commits > 0) {
+    facts.commit_ms = static_cast<double>(counted_.commit_microseconds - before.commit_microseconds) / 1000 /
+                      static_cast<double>(commits);
+  }
 }
 
 /// In the order of the data, so that each finishes what the one before has handed on.
@@ -371,7 +420,7 @@ void Gateway::Engine::wind_down() {
   stop_threads();
   collect_sealed();
   publish_telemetry(clock_.steady());
-  publish_status("stopped", "");
+  publish_status("disconnected", "stopped by its owner");
   const Time deadline = clock_.steady() + kGoodbye;
   while (connected_ && !outbox_.empty() && clock_.steady() < deadline) {
     outbox_.pump();

@@ -6,6 +6,9 @@
 
 namespace aflguard {
 
+/// Delays are counted in classes: at most the first, at most the second, ..., above the last.
+inline constexpr std::array<std::uint64_t, 9> kDelayBounds = {0, 1, 2, 4, 8, 16, 32, 64, 128};
+
 /// What the gateway's threads count for telemetry. Each figure stands by itself; none decides anything.
 struct GatewayCounters {
   static constexpr std::size_t kReasons = 64;
@@ -21,11 +24,13 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> commit_failures{0};
   std::atomic<std::uint64_t> commit_microseconds{0};  ///< sum
   std::atomic<std::uint64_t> references{0};
-  std::atomic<std::uint64_t> reference_version{0};
+  std::atomic<std::int64_t> reference_version{-1};  ///< below 0: there is none
+  std::atomic<std::int64_t> reference_ms{-1};       ///< steady clock; when it came, below 0: before the start
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> replies_with_model{0};
   std::atomic<std::uint64_t> replies_dropped{0};
-  std::atomic<std::uint64_t> delay_sum{0};  ///< over judged updates
+  std::atomic<std::uint64_t> delay_sum{0};                                         ///< over judged updates
+  std::array<std::atomic<std::uint64_t>, kDelayBounds.size() + 1> delay_counts{};  ///< the same, by class
   std::atomic<std::uint64_t> recorded_bytes{0};
   std::atomic<double> test_error{-1};  ///< below 0: not evaluated
   std::atomic<std::uint64_t> evaluated_version{0};

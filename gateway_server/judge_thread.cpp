@@ -1,11 +1,17 @@
 #include "gateway_server/judge_thread.h"
 
+#include <algorithm>
+
 namespace aflguard {
 namespace {
 
 constexpr std::size_t kMaxGroup = 64;  // updates per commit: bounds how long the first of them waits
 constexpr std::chrono::milliseconds kGlance(500);
 constexpr std::chrono::milliseconds kRetry(500);
+
+std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -26,6 +32,7 @@ JudgeThread::~JudgeThread() {
 }
 
 void JudgeThread::start() {
+  note_reference();
   hand_out();
   thread_ = std::thread([this] { run(); });
 }
@@ -68,14 +75,13 @@ void JudgeThread::handle(VerifiedUpdate update) {
 void JudgeThread::handle(ReferenceReady ready) {
   reference_wanted_ = false;
   if (!ready.reference) return;  // wanted again with the next update
-  const std::uint64_t version = ready.reference->version;
   if (const Status installed = judge_.install_reference(std::move(*ready.reference), ready.due_since);
       !installed.ok()) {
     log_.error(installed.error().message);
     return;
   }
-  counters_.reference_version = version;
   ++counters_.references;
+  note_reference();
 }
 
 void JudgeThread::handle(const EvaluationRecord& evaluation) {
@@ -133,11 +139,19 @@ void JudgeThread::note_verdict(const VerdictRecord& record) {
     ++counters_.rejected_by[static_cast<std::size_t>(record.verdict.reason) % GatewayCounters::kReasons];
   }
   counters_.delay_sum += record.verdict.delay;
+  const auto* const bound = std::lower_bound(kDelayBounds.begin(), kDelayBounds.end(), record.verdict.delay);
+  ++counters_.delay_counts[static_cast<std::size_t>(bound - kDelayBounds.begin())];
+}
+
+void JudgeThread::note_reference() {
+  const ReferenceUpdate* reference = judge_.aggregator().installed_reference();
+  if (reference == nullptr) return;
+  counters_.reference_version = static_cast<std::int64_t>(reference->version);
+  if (const auto came = judge_.reference_time()) counters_.reference_ms = milliseconds(*came);
 }
 
 void JudgeThread::sign_of_life() {
-  counters_.judge_alive_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady().time_since_epoch()).count();
+  counters_.judge_alive_ms = milliseconds(clock_.steady());
 }
 
 }  // namespace aflguard

@@ -61,6 +61,7 @@ class JudgeThread final {
   [[nodiscard]] bool commit();
   void hand_out();
   void note_verdict(const VerdictRecord& record);
+  void note_reference();
   void sign_of_life();
 
   UpdateJudge& judge_;

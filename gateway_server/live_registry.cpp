@@ -22,17 +22,21 @@ std::optional<RegisteredKey> LiveRegistry::find(const KeyId& id) const {
 }
 
 std::uint64_t LiveRegistry::enrolled() const {
-  return keys()->enrolled;
+  return keys()->enrolled.size();
 }
 
-void LiveRegistry::refresh() {
+bool LiveRegistry::is_enrolled(std::string_view device) const {
+  return keys()->enrolled.contains(device);
+}
+
+bool LiveRegistry::refresh() {
   const Stamp now = stamp();
-  if (now == seen_) return;
+  if (now == seen_) return false;
   seen_ = now;
   auto fresh = read();
   if (!fresh) {
     log_.error("the device book stays as it was: " + fresh.error().message);
-    return;
+    return false;
   }
   const std::uint64_t before = enrolled();
   {
@@ -41,6 +45,7 @@ void LiveRegistry::refresh() {
   }
   log_.info("device book read again: " + std::to_string(enrolled()) + " devices, before " +
             std::to_string(before));
+  return true;
 }
 
 LiveRegistry::Stamp LiveRegistry::stamp() const {
@@ -60,7 +65,7 @@ Result<std::shared_ptr<const LiveRegistry::Keys>> LiveRegistry::read() const {
       keys->not_after[key_id_of(key.public_key)] = key.not_after;
     }
     if (device.revoked && !device.keys.empty()) TRY_STATUS(keys->table.revoke(device.name));
-    if (!device.revoked) ++keys->enrolled;
+    if (!device.revoked) keys->enrolled.insert(device.name);
   }
   return std::shared_ptr<const Keys>(std::move(keys));
 }

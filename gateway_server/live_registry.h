@@ -5,6 +5,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -25,9 +28,12 @@ class LiveRegistry final : public DeviceRegistry {
 
   /// Reads the book again if it has changed. While it cannot be read, the old one stays in force, and that
   /// is logged once.
-  void refresh();
+  /// True when there is a new book in force.
+  bool refresh();
   /// Devices that are not revoked.
   [[nodiscard]] std::uint64_t enrolled() const;
+  /// In the book and not revoked. From any thread.
+  [[nodiscard]] bool is_enrolled(std::string_view device) const;
 
  private:
   struct Stamp {
@@ -40,7 +46,7 @@ class LiveRegistry final : public DeviceRegistry {
   struct Keys {
     KeyTable table;
     std::map<KeyId, std::chrono::system_clock::time_point> not_after;
-    std::uint64_t enrolled = 0;
+    std::set<std::string, std::less<>> enrolled;
   };
   LiveRegistry(std::filesystem::path book, const Clock& clock, LogSink& log)
       : book_(std::move(book)), clock_(clock), log_(log) {}

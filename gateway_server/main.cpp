@@ -40,9 +40,8 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
                                                            : MqttProtocol::kAutomatic;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = settings.limits.inbox_bytes;
-  TelemetryFacts facts;
-  facts.fleet = settings.fleet;
-  const std::string lost = status_json("lost", facts, "the gateway is gone without saying goodbye");
+  const std::string lost = status_json("lost", {settings.fleet, settings.guard.name, AFLGUARD_VERSION},
+                                       "the gateway is gone without saying goodbye");
   const auto bytes = std::as_bytes(std::span(lost));
   options.last_will =
       LastWill{{.topic = topics.gateway_status(), .payload = {bytes.begin(), bytes.end()}, .retained = true}};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,27 +11,40 @@
 
 namespace aflguard {
 
-/// What telemetry says that the counters do not hold.
-struct TelemetryFacts {
+/// Who speaks in gateway/status and gateway/metrics.
+struct GatewayName {
   std::string fleet;
   std::string guard;
   std::string software;
+};
+
+/// What telemetry says that the counters do not hold. What is not known is absent.
+struct TelemetryFacts {
+  GatewayName name;
+  std::chrono::system_clock::time_point time{};
+  double uptime_seconds = 0;
+  std::optional<double> updates_per_second;        ///< of the last interval
+  std::optional<double> commit_ms;                 ///< mean of the last interval's commits
+  std::optional<std::uint64_t> reference_version;  ///< absent when the guard needs no reference
+  std::optional<double> reference_age_seconds;
   std::uint64_t devices = 0;  ///< enrolled
+  std::uint64_t devices_connected = 0;
   std::uint64_t waiting = 0;  ///< updates between arrival and verdict
   std::uint64_t inbox_bytes = 0;
   std::uint64_t outbox_bytes = 0;
   std::uint64_t abandoned = 0;  ///< transfers that were never finished
   std::uint64_t dropped_messages = 0;
-  double uptime_seconds = 0;
-  double updates_per_second = 0;
+  std::optional<std::uint64_t> store_free_bytes;  ///< of the file system that holds the store
+  std::optional<std::uint64_t> store_total_bytes;
   std::map<std::string, std::uint64_t> refused;  ///< by reason
 };
 
-/// JSON of docs/gateway.md for the topics gateway/metrics, gateway/status and events; below 4 KB.
+/// The JSON of docs/topics.md; each below 4 KB.
 [[nodiscard]] std::string metrics_json(const GatewayCounters& counters, const TelemetryFacts& facts);
-[[nodiscard]] std::string status_json(std::string_view state, const TelemetryFacts& facts,
+[[nodiscard]] std::string status_json(std::string_view state, const GatewayName& name,
                                       std::string_view message);
-[[nodiscard]] std::string event_json(std::string_view kind, std::string_view text,
+/// Without a device where `device` is empty.
+[[nodiscard]] std::string event_json(std::string_view kind, std::string_view device, std::string_view text,
                                      std::chrono::system_clock::time_point when);
 
 }  // namespace aflguard

@@ -49,6 +49,7 @@ Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t d
   Bytes entry;
   if (recording_ != nullptr) entry = encode_entry(RecordedReference{reference, due_since});
   TRY_STATUS(aggregator_.install_reference(std::move(reference), due_since));
+  reference_time_ = clock_.steady();
   if (recording_ != nullptr) entries_.push_back(std::move(entry));
   return {};
 }

@@ -54,6 +54,10 @@ class UpdateJudge final {
   }
   [[nodiscard]] const Aggregator& aggregator() const { return aggregator_; }
   [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
+  /// When the reference in force was installed; none when the store had it.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> reference_time() const {
+    return reference_time_;
+  }
   /// Told of every verdict when it is durable; repeated ones are not told again.
   std::function<void(const VerdictRecord&)> on_verdict;
   /// Told of every update that was not judged because its number is too old.
@@ -85,6 +89,7 @@ class UpdateJudge final {
   std::vector<VerdictMessage> released_;  ///< may leave
   std::vector<Bytes> entries_;            ///< for the recording, after the commit
   std::uint64_t repeats_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> reference_time_;
 };
 
 }  // namespace aflguard

@@ -162,9 +162,9 @@ std::string LiveFleet::wait_for_json(const std::string& topic, const Wanted& wan
       const CertificateFiles& own = files_.at("watcher");
       const MqttIdentity identity{own.certificate, own.key, authority_->certificate()};
       watcher_ = std::make_unique<RawMqttClient>(broker_->port(), identity, "watcher");
-      watcher_->subscribe(topics().gateway_metrics());
-      watcher_->subscribe(topics().gateway_status());
+      watched_.clear();
     }
+    if (watched_.insert(topic).second) watcher_->subscribe(topic);
     if (auto message = watcher_->receive()) {
       latest_[message->topic] = std::move(message->payload);
     } else {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,8 @@ class LiveFleet final {
   using Wanted = std::function<bool(const std::string&)>;
   /// The latest retained JSON of gateway/metrics for which `wanted` holds.
   [[nodiscard]] std::string wait_for_metrics(const Wanted& wanted);
+  /// The latest message on that topic for which `wanted` holds.
+  [[nodiscard]] std::string wait_for_json(const std::string& topic, const Wanted& wanted);
   /// Returns when gateway/status says so.
   void wait_for_state(const std::string& state);
   /// How many messages were refused for that reason, as soon as there are as many as `at_least`.
@@ -143,9 +146,9 @@ class LiveFleet final {
   std::size_t dimension_ = 0;
   PublicKey gateway_key_{};
   std::optional<BackgroundProcess> gateway_;
-  [[nodiscard]] std::string wait_for_json(const std::string& topic, const Wanted& wanted);
   std::unique_ptr<RawMqttClient> watcher_;     ///< of what the gateway tells about itself
   std::map<std::string, std::string> latest_;  ///< the same, by topic
+  std::set<std::string> watched_;              ///< topics that the watcher listens to
 };
 
 }  // namespace aflguard::testing
