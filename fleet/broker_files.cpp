@@ -52,6 +52,20 @@ std::string listener(const FleetSettings& settings, const FleetFolder& folder) {
          line("acl_file", folder.access_list().string());
 }
 
+std::string viewer_rights(const std::string& fleet, const std::string& name) {
+  return "\nuser " + name + "\n" + line("topic deny", fleet + "up/" + name + "/#") +
+         line("topic deny", fleet + "down/" + name + "/#") + line("topic deny", fleet + "model") +
+         line("topic read", fleet + "up/+/status") + line("topic read", fleet + "gateway/status") +
+         line("topic read", fleet + "gateway/metrics") + line("topic read", fleet + "gateway/devices/+") +
+         line("topic read", fleet + "events") + line("topic write", fleet + "ask/" + name + "/history") +
+         line("topic read", fleet + "tell/" + name + "/history") + line("topic read", "$SYS/broker/#");
+}
+
+/// Somebody who was revoked.
+std::string nobody(const std::string& name) {
+  return "\nuser " + name + "\n" + line("topic deny", "#");
+}
+
 }  // namespace
 
 std::string current_user_name() {
@@ -79,25 +93,28 @@ Result<std::string> mosquitto_configuration(const FleetSettings& settings, const
          line("per_listener_settings", "true") + listener(settings, folder);
 }
 
-std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book) {
+std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,
+                               const ViewerBook& viewers) {
   const std::string fleet = "aflguard/v1/" + settings.name + "/";
   std::string text =
       "# Made by `aflguard device ...` and `aflguard fleet ...`: changes here are lost.\n\n"
       "user gateway\n" +
       line("topic read", fleet + "up/+/update") + line("topic read", fleet + "up/+/status") +
-      line("topic write", fleet + "down/+/verdict") + line("topic write", fleet + "model") +
-      line("topic write", fleet + "gateway/status") + line("topic write", fleet + "gateway/metrics") +
-      line("topic write", fleet + "events") +
-      "\n# Sees how the fleet does; writes nothing.\n"
-      "user operator\n" +
-      line("topic deny", fleet + "up/operator/#") + line("topic deny", fleet + "down/operator/#") +
-      line("topic read", fleet + "up/+/status") + line("topic read", fleet + "gateway/status") +
-      line("topic read", fleet + "gateway/metrics") + line("topic read", fleet + "events") +
-      line("topic read", "$SYS/broker/#") + "\n# Every device: its own topics, and the model.\n" +
-      line("pattern write", fleet + "up/%u/update") + line("pattern write", fleet + "up/%u/status") +
-      line("pattern read", fleet + "down/%u/verdict") + line("pattern read", fleet + "model");
+      line("topic read", fleet + "ask/+/history") + line("topic write", fleet + "down/+/verdict") +
+      line("topic write", fleet + "model") + line("topic write", fleet + "gateway/status") +
+      line("topic write", fleet + "gateway/metrics") + line("topic write", fleet + "gateway/devices/+") +
+      line("topic write", fleet + "events") + line("topic write", fleet + "tell/+/history") +
+      "\n# Every device: its own topics, and the model.\n" + line("pattern write", fleet + "up/%u/update") +
+      line("pattern write", fleet + "up/%u/status") + line("pattern read", fleet + "down/%u/verdict") +
+      line("pattern read", fleet + "model") +
+      "\n# Viewers see how the fleet does, and ask for its past. What the patterns above would allow them, "
+      "as "
+      "if\n# they were devices, is denied.\n";
+  for (const Viewer& viewer : viewers.viewers) {
+    text += viewer.revoked ? nobody(viewer.name) : viewer_rights(fleet, viewer.name);
+  }
   for (const Device& device : book.devices) {
-    if (device.revoked) text += "\nuser " + device.name + "\n" + line("topic deny", "#");
+    if (device.revoked) text += nobody(device.name);
   }
   return text;
 }

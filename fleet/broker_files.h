@@ -6,6 +6,7 @@
 #include "fleet/device_book.h"
 #include "fleet/fleet_folder.h"
 #include "fleet/fleet_settings.h"
+#include "fleet/viewer_book.h"
 
 namespace aflguard {
 
@@ -20,6 +21,7 @@ namespace aflguard {
 
 /// Who may write and read which topic. Certificates make the names; a revoked name may do nothing, which
 /// holds for a live session too, as soon as the broker has read the list again.
-[[nodiscard]] std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book);
+[[nodiscard]] std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,
+                                             const ViewerBook& viewers);
 
 }  // namespace aflguard

@@ -1,20 +1,13 @@
 #include "core/base/atomic_file.h"
 #include "fleet/broker_files.h"
 #include "fleet/configuration.h"
+#include "fleet/identity_files.h"
 #include "fleet/identity_terms.h"
 #include "fleet/provisioning.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;
 namespace {
-
-/// One program's identity: NAME.crt, NAME.key and the authority's certificate.
-Status write_identity(const fs::path& folder, const std::string& name, const Credential& credential,
-                      const CertificateAuthority& authority) {
-  TRY_STATUS(write_file_atomically(folder / (name + ".key"), credential.private_pem, FileAccess::kOwnerOnly));
-  TRY_STATUS(write_file_atomically(folder / (name + ".crt"), credential.certificate.pem));
-  return write_file_atomically(folder / "ca.crt", authority.certificate_pem());
-}
 
 Status write_authority(const FleetFolder& staged, const CertificateAuthority& authority) {
   TRY(const std::string key, authority.private_pem());
@@ -30,15 +23,25 @@ Status write_identities(const FleetFolder& staged, const FleetSettings& settings
   TRY_STATUS(write_identity(staged.broker(), "broker", broker, authority));
   TRY(const Credential gateway, authority.issue(gateway_terms(settings, clock.wall())));
   TRY_STATUS(write_identity(staged.gateway(), "gateway", gateway, authority));
-  TRY_STATUS(write_file_atomically(staged.gateway() / "gateway.pem", gateway.certificate.public_pem));
-  TRY(const Credential operator_credential, authority.issue(operator_terms(settings, clock.wall())));
-  return write_identity(staged.operator_folder(), "operator", operator_credential, authority);
+  return write_file_atomically(staged.gateway() / "gateway.pem", gateway.certificate.public_pem);
+}
+
+Result<ViewerBook> write_viewers(const FleetFolder& staged, const FleetSettings& settings,
+                                 CertificateAuthority& authority, const Clock& clock) {
+  ViewerBook book;
+  for (const std::string_view name : kFleetViewers) {
+    TRY(Viewer viewer, make_viewer(staged.viewer(name), std::string(name), settings,
+                                   settings.certificate_days, authority, clock));
+    book.viewers.push_back(std::move(viewer));
+  }
+  TRY_STATUS(write_viewer_book(staged.viewer_book(), book));
+  return book;
 }
 
 Status make_folders(const FleetFolder& staged) {
   std::error_code error;
   for (const fs::path& folder : {staged.authority(), staged.broker(), staged.broker_state(), staged.gateway(),
-                                 staged.operator_folder(), staged.devices()}) {
+                                 staged.viewers(), staged.devices()}) {
     fs::create_directory(folder, error);
     if (error) return io_error("cannot create " + folder.string() + ": " + error.message());
   }
@@ -68,7 +71,8 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(write_authority(staged, authority));
   TRY_STATUS(write_identities(staged, settings, authority, clock));
   TRY_STATUS(write_file_atomically(staged.broker() / "mosquitto.conf", configuration));
-  TRY_STATUS(write_file_atomically(staged.access_list(), broker_access_list(settings, {})));
+  TRY(const ViewerBook viewers, write_viewers(staged, settings, authority, clock));
+  TRY_STATUS(write_file_atomically(staged.access_list(), broker_access_list(settings, {}, viewers)));
   TRY(const std::string list, authority.revocation_list({}, {}, clock.wall() - kCertificateBackdating));
   TRY_STATUS(write_file_atomically(staged.revocation_list(), list));
   TRY_STATUS(write_file_atomically(staged.gateway() / "gateway.toml", gateway_configuration(settings)));

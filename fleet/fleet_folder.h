@@ -19,6 +19,12 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path access_list() const { return broker() / "acl"; }
   [[nodiscard]] std::filesystem::path gateway() const { return root / "gateway"; }
   [[nodiscard]] std::filesystem::path operator_folder() const { return root / "operator"; }
+  [[nodiscard]] std::filesystem::path viewer_book() const { return root / "viewers.json"; }
+  [[nodiscard]] std::filesystem::path viewers() const { return root / "viewers"; }
+  /// The operator is the first of the viewers, and has always had a folder of its own.
+  [[nodiscard]] std::filesystem::path viewer(std::string_view name) const {
+    return name == "operator" ? operator_folder() : viewers() / name;
+  }
   [[nodiscard]] std::filesystem::path model() const { return root / "model"; }
   [[nodiscard]] std::filesystem::path devices() const { return root / "devices"; }
   [[nodiscard]] std::filesystem::path device(std::string_view name) const { return devices() / name; }

@@ -29,8 +29,9 @@ CertificateTerms gateway_terms(const FleetSettings& settings, system_clock::time
   return client_terms(settings, "gateway", settings.certificate_days, now);
 }
 
-CertificateTerms operator_terms(const FleetSettings& settings, system_clock::time_point now) {
-  return client_terms(settings, "operator", settings.certificate_days, now);
+CertificateTerms viewer_terms(const FleetSettings& settings, const std::string& name, int days,
+                              system_clock::time_point now) {
+  return client_terms(settings, name, days, now);
 }
 
 CertificateTerms broker_terms(const FleetSettings& settings, system_clock::time_point now) {

@@ -13,8 +13,8 @@ namespace aflguard {
                                             std::chrono::system_clock::time_point now);
 [[nodiscard]] CertificateTerms gateway_terms(const FleetSettings& settings,
                                              std::chrono::system_clock::time_point now);
-[[nodiscard]] CertificateTerms operator_terms(const FleetSettings& settings,
-                                              std::chrono::system_clock::time_point now);
+[[nodiscard]] CertificateTerms viewer_terms(const FleetSettings& settings, const std::string& name, int days,
+                                            std::chrono::system_clock::time_point now);
 /// Names the broker's host, and this machine, where the gateway often runs too.
 [[nodiscard]] CertificateTerms broker_terms(const FleetSettings& settings,
                                             std::chrono::system_clock::time_point now);

@@ -103,7 +103,8 @@ Result<Fleet> Fleet::open(const fs::path& root) {
   TRY(auto lock, FolderLock::acquire(folder.root));
   TRY(auto settings, read_fleet_settings(folder.settings()));
   TRY(auto book, read_device_book(folder.device_book()));
-  return Fleet(folder, std::move(settings), std::move(book), std::move(lock));
+  TRY(auto viewers, read_viewer_book(folder.viewer_book()));
+  return Fleet(folder, std::move(settings), std::move(book), std::move(viewers), std::move(lock));
 }
 
 Result<Device*> Fleet::find(const std::string& name) {
@@ -118,6 +119,9 @@ Status Fleet::add_device(const DeviceOrder& order, CertificateAuthority& authori
     return invalid_input("the fleet has a device '" + order.name + "' already" +
                          (known->revoked ? ", a revoked one; choose another name"
                                          : "; aflguard device renew gives it a new certificate"));
+  }
+  if (viewers_.find(order.name) != nullptr) {
+    return invalid_input("the fleet has a viewer '" + order.name + "' already; choose another name");
   }
   TRY(const Order filled, fill(order, settings_, authority, clock));
   TRY_STATUS(check_new_key(book_, filled.certificate.public_key));
@@ -183,11 +187,18 @@ Status Fleet::write_lists(const std::vector<std::string>& also, CertificateAutho
       if (key.not_after + kCertificateBackdating > clock.wall()) serials.push_back(key.serial);
     }
   }
+  for (const Viewer& viewer : viewers_.viewers) {
+    if (!viewer.revoked) continue;
+    for (const ViewerCertificate& certificate : viewer.certificates) {
+      if (certificate.not_after + kCertificateBackdating > clock.wall())
+        serials.push_back(certificate.serial);
+    }
+  }
   const auto previous = read_text_file(folder_.revocation_list(), std::uint64_t{1} << 30);
   TRY(const std::string list, authority.revocation_list(serials, previous.ok() ? *previous : std::string(),
                                                         clock.wall() - kCertificateBackdating));
   TRY_STATUS(write_file_atomically(folder_.revocation_list(), list));
-  return write_file_atomically(folder_.access_list(), broker_access_list(settings_, book_));
+  return write_file_atomically(folder_.access_list(), broker_access_list(settings_, book_, viewers_));
 }
 
 Status Fleet::revoke_device(const std::string& name, const std::vector<std::string>& also,
@@ -214,18 +225,8 @@ Status Fleet::renew_role(FleetRole role, CertificateAuthority& authority, const 
       return renew(folder_.broker(), broker_terms(settings_, clock.wall()));
     case FleetRole::kGateway:
       return renew(folder_.gateway(), gateway_terms(settings_, clock.wall()));
-    case FleetRole::kOperator:
-      return renew(folder_.operator_folder(), operator_terms(settings_, clock.wall()));
   }
   return internal_error("no such role");
-}
-
-Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock) const {
-  TRY(const std::string configuration, mosquitto_configuration(settings_, folder_, current_user_name()));
-  std::error_code error;
-  fs::create_directories(folder_.broker_state(), error);
-  TRY_STATUS(write_file_atomically(folder_.broker() / "mosquitto.conf", configuration));
-  return write_lists({}, authority, clock);
 }
 
 Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
@@ -238,6 +239,17 @@ Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
   if (fs::is_directory(fleet.folder().model(), error)) {
     TRY_STATUS(add_folder(archive, fleet.folder().model(), "model/"));
   }
+  return std::move(archive).finish();
+}
+
+Result<std::string> viewer_bundle(const Fleet& fleet, const std::string& name) {
+  const Viewer* viewer = fleet.viewers().find(name);
+  if (viewer == nullptr) {
+    return not_found("the fleet has no viewer '" + name + "' (aflguard fleet viewer list shows all)");
+  }
+  if (viewer->revoked) return invalid_input("viewer '" + name + "' is revoked; there is no bundle for it");
+  TarArchive archive;
+  TRY_STATUS(add_folder(archive, fleet.folder().viewer(name), ""));
   return std::move(archive).finish();
 }
 

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "core/base/identifier.h"
 #include "fleet/broker_reload.h"
 #include "fleet_openssl/broker_knock.h"
 
@@ -45,13 +46,13 @@ Status wait_until_refused(const Fleet& fleet, const CertificateAuthority& author
   }
 }
 
-}  // namespace
+using Revoke = Status (Fleet::*)(const std::string&, const std::vector<std::string>&, CertificateAuthority&,
+                                 const Clock&);
 
-Result<CutOff> cut_off_device(Fleet& fleet, const std::string& name, CertificateAuthority& authority,
-                              const Clock& clock, std::chrono::seconds patience) {
-  TRY_STATUS(check_device_name(name));
+Result<CutOff> cut_off(Fleet& fleet, Revoke revoke, const std::string& name, CertificateAuthority& authority,
+                       const Clock& clock, std::chrono::seconds patience) {
   TRY(const Credential revoked, visitor(name, authority, clock));
-  TRY_STATUS(fleet.revoke_device(name, {revoked.certificate.serial}, authority, clock));
+  TRY_STATUS((fleet.*revoke)(name, {revoked.certificate.serial}, authority, clock));
   TRY(const BrokerReload reload, reload_broker(fleet.settings(), fleet.folder()));
   if (reload == BrokerReload::kNotRunning) return CutOff::kBrokerNotRunning;
   TRY_STATUS(wait_until_refused(fleet, authority, revoked, patience, clock));
@@ -60,6 +61,20 @@ Result<CutOff> cut_off_device(Fleet& fleet, const std::string& name, Certificate
   if (answer.accepted) return CutOff::kDone;
   return unavailable("the broker refuses valid certificates too (" + answer.reason +
                      "), so the session of '" + name + "' could not be ended; its log says why");
+}
+
+}  // namespace
+
+Result<CutOff> cut_off_device(Fleet& fleet, const std::string& name, CertificateAuthority& authority,
+                              const Clock& clock, std::chrono::seconds patience) {
+  TRY_STATUS(check_device_name(name));
+  return cut_off(fleet, &Fleet::revoke_device, name, authority, clock, patience);
+}
+
+Result<CutOff> cut_off_viewer(Fleet& fleet, const std::string& name, CertificateAuthority& authority,
+                              const Clock& clock, std::chrono::seconds patience) {
+  TRY_STATUS(check_identifier("viewer", name));
+  return cut_off(fleet, &Fleet::revoke_viewer, name, authority, clock, patience);
 }
 
 }  // namespace aflguard

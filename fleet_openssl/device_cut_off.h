@@ -25,4 +25,9 @@ enum class CutOff : std::uint8_t {
                                             CertificateAuthority& authority, const Clock& clock,
                                             std::chrono::seconds patience);
 
+/// The same for a viewer.
+[[nodiscard]] Result<CutOff> cut_off_viewer(Fleet& fleet, const std::string& name,
+                                            CertificateAuthority& authority, const Clock& clock,
+                                            std::chrono::seconds patience);
+
 }  // namespace aflguard

@@ -33,6 +33,8 @@ struct BusConnected {
 /// The connection is gone, or could not be made; the bus tries again by itself.
 struct BusDisconnected {
   std::string reason;
+  /// Somebody else connected as this client, and the broker keeps one of the two (MQTT 5 brokers tell).
+  bool taken_over = false;
 };
 struct BusReceived {
   Message message;

@@ -13,13 +13,13 @@ constexpr std::string_view kRoot = "aflguard/v1/";
 /// Any level, in filters; no device has this name.
 constexpr std::string_view kAnyDevice = "+";
 
-/// What stands before and after a device's name; topics without a device have all of it in front.
+/// What stands before and after a name; topics without a name have all of it in front.
 struct Pattern {
   TopicKind kind;
   std::string_view before;
   std::string_view after;
 };
-constexpr std::array<Pattern, 7> kPatterns = {{
+constexpr std::array<Pattern, 10> kPatterns = {{
     {TopicKind::kUpdate, "up/", "/update"},
     {TopicKind::kDeviceStatus, "up/", "/status"},
     {TopicKind::kVerdict, "down/", "/verdict"},
@@ -27,10 +27,13 @@ constexpr std::array<Pattern, 7> kPatterns = {{
     {TopicKind::kGatewayStatus, "gateway/status", ""},
     {TopicKind::kGatewayMetrics, "gateway/metrics", ""},
     {TopicKind::kEvents, "events", ""},
+    {TopicKind::kDeviceSummary, "gateway/devices/", ""},
+    {TopicKind::kQuestion, "ask/", "/history"},
+    {TopicKind::kAnswer, "tell/", "/history"},
 }};
 
 bool has_device(const Pattern& pattern) {
-  return !pattern.after.empty();
+  return pattern.before.ends_with('/');
 }
 
 std::string topic_text(TopicKind kind, std::string_view fleet, std::string_view device) {
@@ -71,7 +74,7 @@ Result<Topic> parse_topic(std::string_view text) {
     const std::size_t around = pattern.before.size() + pattern.after.size();
     if (rest.size() < around) continue;
     const std::string_view device = rest.substr(pattern.before.size(), rest.size() - around);
-    TRY_STATUS(check_identifier("device in a topic", device));
+    TRY_STATUS(check_identifier("name in a topic", device));
     return Topic{pattern.kind, std::string(fleet), std::string(device)};
   }
   return invalid_input("topic of fleet '" + std::string(fleet) + "' is none that this protocol knows");
@@ -106,6 +109,21 @@ std::string FleetTopics::gateway_metrics() const {
 }
 std::string FleetTopics::events() const {
   return text(TopicKind::kEvents);
+}
+std::string FleetTopics::device_summary(std::string_view device) const {
+  return text(TopicKind::kDeviceSummary, device);
+}
+std::string FleetTopics::question(std::string_view viewer) const {
+  return text(TopicKind::kQuestion, viewer);
+}
+std::string FleetTopics::answer(std::string_view viewer) const {
+  return text(TopicKind::kAnswer, viewer);
+}
+std::string FleetTopics::all_device_summaries() const {
+  return text(TopicKind::kDeviceSummary, kAnyDevice);
+}
+std::string FleetTopics::all_questions() const {
+  return text(TopicKind::kQuestion, kAnyDevice);
 }
 std::string FleetTopics::all_updates() const {
   return text(TopicKind::kUpdate, kAnyDevice);

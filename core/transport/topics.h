@@ -16,14 +16,17 @@ enum class TopicKind : std::uint8_t {
   kGatewayStatus,   ///< gateway/status
   kGatewayMetrics,  ///< gateway/metrics
   kEvents,          ///< events
+  kDeviceSummary,   ///< gateway/devices/<device>
+  kQuestion,        ///< ask/<viewer>/history
+  kAnswer,          ///< tell/<viewer>/history
 };
 
-/// One topic of docs/wire-format.md. A device named in a topic is a claim that the broker's access list
-/// backs; who signed a message is another question.
+/// One topic of docs/wire-format.md or docs/topics.md. A device named in a topic is a claim that the broker's
+/// access list backs; who signed a message is another question.
 struct Topic {
   TopicKind kind = TopicKind::kUpdate;
   std::string fleet;
-  std::string device;  ///< empty where the topic has none
+  std::string device;  ///< or viewer, in questions and answers; empty where the topic has none
 
   [[nodiscard]] std::string text() const;
   friend bool operator==(const Topic&, const Topic&) = default;
@@ -49,10 +52,15 @@ class FleetTopics final {
   [[nodiscard]] std::string gateway_status() const;
   [[nodiscard]] std::string gateway_metrics() const;
   [[nodiscard]] std::string events() const;
+  [[nodiscard]] std::string device_summary(std::string_view device) const;
+  [[nodiscard]] std::string question(std::string_view viewer) const;
+  [[nodiscard]] std::string answer(std::string_view viewer) const;
 
-  /// Filters: every device's updates, and every device's status.
+  /// Filters: of every device, or of every viewer.
   [[nodiscard]] std::string all_updates() const;
   [[nodiscard]] std::string all_device_statuses() const;
+  [[nodiscard]] std::string all_device_summaries() const;
+  [[nodiscard]] std::string all_questions() const;
 
  private:
   explicit FleetTopics(std::string_view fleet) : fleet_(fleet) {}

@@ -152,6 +152,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   std::string tls_error_;
   std::string lost_reason_;
   bool lost_ = false;
+  bool taken_over_ = false;
   bool stopping_ = false;
 };
 
@@ -241,6 +242,7 @@ bool MqttBus::Connection::connect_once() {
   {
     const std::lock_guard lock(mutex_);
     lost_ = false;
+    taken_over_ = false;
     lost_reason_.clear();
     tls_error_.clear();
     in_force_.clear();
@@ -292,6 +294,11 @@ MqttBus::Connection::Client MqttBus::Connection::make_client() {
       nullptr);
   client->set_connection_lost_handler([this](const std::string& cause) { on_lost(cause); });
   client->set_disconnected_handler([this](const mqtt::properties&, mqtt::ReasonCode code) {
+    if (code == mqtt::ReasonCode::SESSION_TAKEN_OVER) {
+      const std::lock_guard lock(mutex_);
+      taken_over_ = true;
+      lost_reason_ = "somebody else connected as '" + options_.client_id + "'";
+    }
     on_lost("the broker ended the connection with reason " + std::to_string(static_cast<int>(code)));
   });
   client->set_message_callback([this](mqtt::const_message_ptr message) { on_message(message); });
@@ -399,13 +406,15 @@ void MqttBus::Connection::quieten(mqtt::async_client& client) {
 
 void MqttBus::Connection::give_up(const std::string& reason) {
   std::string text = uri_ + ": " + reason;
+  bool taken_over = false;
   {
     const std::lock_guard lock(mutex_);
+    taken_over = taken_over_;
     if (!tls_error_.empty()) text += " (" + tls_error_ + ")";
   }
   std::replace(text.begin(), text.end(), '\n', ' ');
   log_.warning("disconnected from " + text);
-  events_.push_always(BusDisconnected{text});
+  events_.push_always(BusDisconnected{text, taken_over});
 }
 
 /// A broker without MQTT 5 may answer in any way it likes, so the other version gets its turn after any

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "fleet/provisioning.h"
+#include "fleet/viewer_identity.h"
 #include "fleet_openssl/openssl_authority.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
@@ -49,9 +50,9 @@ struct LiveFleet {
     const auto folder = fleet->folder().gateway();
     return {folder / "gateway.crt", folder / "gateway.key", folder / "ca.crt"};
   }
-  [[nodiscard]] MqttIdentity operator_identity() const {
-    const auto folder = fleet->folder().operator_folder();
-    return {folder / "operator.crt", folder / "operator.key", folder / "ca.crt"};
+  [[nodiscard]] MqttIdentity viewer(const std::string& name) const {
+    const ViewerIdentity identity = viewer_identity(fleet->settings(), fleet->folder(), name);
+    return {identity.certificate(), identity.key(), identity.authority()};
   }
   [[nodiscard]] std::unique_ptr<RawMqttClient> connect(const MqttIdentity& identity,
                                                        const std::string& client_id = "x") const {

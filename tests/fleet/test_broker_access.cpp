@@ -83,25 +83,63 @@ TEST("A device cannot push another out by taking its client id") {
   TEST_ASSERT_FALSE(thief->alive());
 }
 
-TEST("The operator sees status, metrics and events, and writes nothing") {
+TEST("A viewer sees statuses, metrics, summaries and events, asks for history, and writes nothing else") {
   TwoDevices live;
-  const auto viewer = live.connect(live.operator_identity());
-  viewer->subscribe("aflguard/v1/f/#");
+  const std::string root = "aflguard/v1/f/";
   const auto gateway = live.connect(live.gateway());
-  gateway->subscribe("aflguard/v1/f/up/+/update");
-  gateway->subscribe("aflguard/v1/f/up/+/status");
-  for (const char* topic : {"up/operator/update", "up/operator/status", "up/pi-1/update", "model", "events",
-                            "gateway/metrics", "down/pi-1/verdict"}) {
-    TEST_ASSERT_TRUE(viewer->publish("aflguard/v1/f/" + std::string(topic), "forged"));
-  }
+  for (const char* filter : {"up/+/update", "up/+/status", "ask/+/history"})
+    gateway->subscribe(root + filter);
   const auto device = live.connect(live.device("pi-1"));
-  TEST_ASSERT_TRUE(device->publish("aflguard/v1/f/up/pi-1/update", "not for viewers"));
-  TEST_ASSERT_TRUE(device->publish("aflguard/v1/f/up/pi-1/status", "ready"));
-  assert_next(*gateway, "aflguard/v1/f/up/pi-1/update", "not for viewers");
-  assert_next(*gateway, "aflguard/v1/f/up/pi-1/status", "ready");
-  assert_next(*viewer, "aflguard/v1/f/up/pi-1/status", "ready");
-  TEST_ASSERT_TRUE(gateway->publish("aflguard/v1/f/gateway/metrics", "{}"));
-  assert_next(*viewer, "aflguard/v1/f/gateway/metrics", "{}");
+  for (const std::string_view each : kFleetViewers) {
+    const std::string name(each);
+    const auto viewer = live.connect(live.viewer(name));
+    viewer->subscribe(root + "#");
+    for (const std::string& topic :
+         {"up/" + name + "/update", "up/" + name + "/status", std::string("up/pi-1/update"),
+          std::string("up/pi-1/status"), std::string("model"), std::string("events"),
+          std::string("gateway/status"), std::string("gateway/metrics"), std::string("gateway/devices/pi-1"),
+          std::string("down/pi-1/verdict"), std::string("ask/somebody/history"), "tell/" + name + "/history",
+          "ask/" + name + "/other", std::string("other")}) {
+      TEST_ASSERT_TRUE(viewer->publish(root + topic, "forged"));
+    }
+    TEST_ASSERT_TRUE(viewer->publish(root + "ask/" + name + "/history", "question"));
+    assert_next(*gateway, root + "ask/" + name + "/history", "question");
+
+    TEST_ASSERT_TRUE(device->publish(root + "up/pi-1/update", "not for viewers"));
+    assert_next(*gateway, root + "up/pi-1/update", "not for viewers");
+    for (const std::string& topic :
+         {std::string("model"), std::string("down/pi-1/verdict"), std::string("tell/somebody/history")}) {
+      TEST_ASSERT_TRUE(gateway->publish(root + topic, "not for viewers"));
+    }
+    for (const std::string& topic :
+         {std::string("gateway/status"), std::string("gateway/metrics"), std::string("gateway/devices/pi-1"),
+          std::string("events"), "tell/" + name + "/history"}) {
+      TEST_ASSERT_TRUE(gateway->publish(root + topic, "{}"));
+      assert_next(*viewer, root + topic, "{}");
+    }
+    TEST_ASSERT_TRUE(device->publish(root + "up/pi-1/status", "ready"));
+    assert_next(*viewer, root + "up/pi-1/status", "ready");
+    assert_next(*gateway, root + "up/pi-1/status", "ready");
+  }
+}
+
+TEST("A device cannot read what viewers read, nor ask as one") {
+  TwoDevices live;
+  const auto gateway = live.connect(live.gateway());
+  gateway->subscribe("aflguard/v1/f/ask/+/history");
+  const auto device = live.connect(live.device("pi-1"));
+  device->subscribe("#");
+  for (const char* topic : {"ask/operator/history", "ask/pi-1/history"}) {
+    TEST_ASSERT_TRUE(device->publish("aflguard/v1/f/" + std::string(topic), "forged"));
+  }
+  for (const char* topic : {"gateway/devices/pi-1", "tell/pi-1/history", "tell/operator/history"}) {
+    TEST_ASSERT_TRUE(gateway->publish("aflguard/v1/f/" + std::string(topic), "not for devices"));
+  }
+  TEST_ASSERT_TRUE(gateway->publish("aflguard/v1/f/model", "for all"));
+  assert_next(*device, "aflguard/v1/f/model", "for all");
+  const auto viewer = live.connect(live.viewer("operator"));
+  TEST_ASSERT_TRUE(viewer->publish("aflguard/v1/f/ask/operator/history", "real"));
+  assert_next(*gateway, "aflguard/v1/f/ask/operator/history", "real");
 }
 
 TEST("Certificates that ended, of another authority, or of a server are refused, and so is TLS 1.2") {

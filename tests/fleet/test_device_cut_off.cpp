@@ -49,6 +49,21 @@ TEST("A revoked device is cut off while connected and cannot come back; others a
   TEST_ASSERT_FALSE(book->find("pi-2")->revoked);
 }
 
+TEST("A revoked viewer is cut off while connected; other viewers go on watching") {
+  TwoDevices live;
+  ASSERT_OK(live.fleet->add_viewer("anna", std::nullopt, live.authority, live.clock));
+  ASSERT_OK(reload_broker(live.fleet->settings(), live.fleet->folder()));
+  const auto anna = live.connect(live.viewer("anna"));
+  const auto other = live.connect(live.viewer("operator"));
+  TEST_ASSERT_TRUE(anna->alive() && other->alive());
+  const auto outcome = cut_off_viewer(*live.fleet, "anna", live.authority, live.clock, 30s);
+  ASSERT_OK(outcome);
+  TEST_ASSERT_TRUE(*outcome == CutOff::kDone);
+  TEST_ASSERT_FALSE(anna->alive());
+  TEST_ASSERT_FALSE(live.connect(live.viewer("anna"))->accepted());
+  TEST_ASSERT_TRUE(other->alive());
+}
+
 TEST("Devices revoked one after the other all stay out, also after a restart of the broker") {
   TwoDevices live;
   ASSERT_OK(live.cut_off("pi-1"));

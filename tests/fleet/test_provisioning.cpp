@@ -2,6 +2,7 @@
 #include "core/base/child_process.h"
 #include "fleet/broker_files.h"
 #include "fleet/provisioning.h"
+#include "fleet/viewer_identity.h"
 #include "fleet_openssl/authority_files.h"
 #include "tests/support/test.h"
 
@@ -40,6 +41,14 @@ std::size_t entries(const fs::path& folder) {
 
 fs::perms mode(const fs::path& path) {
   return fs::status(path).permissions();
+}
+
+Viewer office_viewer(const Office& office, const std::string& name) {
+  const auto book = read_viewer_book(office.root / "viewers.json");
+  ASSERT_OK(book);
+  const Viewer* found = book->find(name);
+  TEST_ASSERT_NOT_NULL_MESSAGE(found, name.c_str());
+  return *found;
 }
 
 }  // namespace
@@ -218,7 +227,78 @@ TEST("A fleet's own programs get new certificates for the keys they have") {
   ASSERT_OK(fleet.renew_role(FleetRole::kGateway, office.authority, office.clock));
   TEST_ASSERT_EQUAL_STRING(key.c_str(), read("gateway/gateway.key").c_str());
   TEST_ASSERT_TRUE(certificate != read("gateway/gateway.crt"));
-  ASSERT_OK(fleet.renew_role(FleetRole::kOperator, office.authority, office.clock));
+  const std::string viewer = read("operator/operator.key");
+  ASSERT_OK(fleet.renew_viewer("operator", std::nullopt, office.authority, office.clock));
+  TEST_ASSERT_EQUAL_STRING(viewer.c_str(), read("operator/operator.key").c_str());
+  TEST_ASSERT_EQUAL_size_t(2, office_viewer(office, "operator").certificates.size());
+}
+
+TEST("A new fleet has three viewers, each with a folder that works anywhere") {
+  Office office;
+  ASSERT_OK(office.create());
+  for (const std::string name : {"operator", "dashboard", "doctor"}) {
+    const fs::path folder = FleetFolder{office.root}.viewer(name);
+    TEST_ASSERT_TRUE(mode(folder / (name + ".key")) == fs::perms(0600));
+    const auto identity = read_viewer_folder(folder);
+    ASSERT_OK(identity);
+    TEST_ASSERT_TRUE(*identity == viewer_identity(office.settings, FleetFolder{office.root}, name));
+    ASSERT_CONTAINS(read_text_file(office.root / "broker/acl").value(), "\nuser " + name + "\n");
+  }
+  TEST_ASSERT_TRUE(fs::exists(office.root / "operator/operator.crt"));
+  ASSERT_CONTAINS(testing::message_of(read_viewer_folder(office.root)), "is no viewer's folder");
+}
+
+TEST("Viewers are added, bundled and revoked; names belong to one device or viewer for ever") {
+  Office office;
+  ASSERT_OK(office.create());
+  auto fleet = office.open();
+  ASSERT_OK(fleet.add_device({"pi-1", {}, {}}, office.authority, office.clock));
+  const auto add = [&](const char* name) {
+    return testing::message_of(fleet.add_viewer(name, 3, office.authority, office.clock));
+  };
+  ASSERT_CONTAINS(add("pi-1"), "has a device 'pi-1' already");
+  ASSERT_CONTAINS(add("gateway"), "the fleet's own");
+  ASSERT_CONTAINS(add("a b"), "is not a name");
+  ASSERT_CONTAINS(add("doctor"), "has a viewer 'doctor' already");
+  ASSERT_CONTAINS(add("anna"), "(no error)");
+  ASSERT_CONTAINS(testing::message_of(fleet.add_device({"anna", {}, {}}, office.authority, office.clock)),
+                  "has a viewer 'anna' already");
+  ASSERT_CONTAINS(read_text_file(office.root / "broker/acl").value(), "ask/anna/history");
+  ASSERT_OK(viewer_bundle(fleet, "anna"));
+  TEST_ASSERT_TRUE(office_viewer(office, "anna").certificates.front().not_after <
+                   office.clock.now + std::chrono::days(4));
+
+  const auto before = read_text_file(office.root / "broker/crl.pem").value();
+  ASSERT_OK(fleet.revoke_viewer("anna", {}, office.authority, office.clock));
+  TEST_ASSERT_TRUE(office_viewer(office, "anna").revoked);
+  TEST_ASSERT_TRUE(read_text_file(office.root / "broker/crl.pem").value().size() > before.size());
+  ASSERT_CONTAINS(read_text_file(office.root / "broker/acl").value(), "user anna\ntopic deny #\n");
+  ASSERT_CONTAINS(add("anna"), "a revoked one");
+  ASSERT_CONTAINS(testing::message_of(viewer_bundle(fleet, "anna")), "is revoked");
+  ASSERT_CONTAINS(
+      testing::message_of(fleet.renew_viewer("anna", std::nullopt, office.authority, office.clock)),
+      "is revoked");
+  ASSERT_CONTAINS(testing::message_of(fleet.revoke_viewer("bob", {}, office.authority, office.clock)),
+                  "no viewer 'bob'");
+}
+
+TEST("A fleet that is older than viewers keeps its operator, and a refresh adds the others") {
+  Office office;
+  ASSERT_OK(office.create());
+  fs::remove(office.root / "viewers.json");
+  fs::remove_all(office.root / "viewers");
+  fs::remove(office.root / "operator/viewer.toml");
+  auto fleet = office.open();
+  ASSERT_OK(fleet.add_device({"doctor", {}, {}}, office.authority, office.clock));
+  ASSERT_OK(fleet.revoke_device("doctor", {}, office.authority, office.clock));
+  const auto access = [&] { return read_text_file(office.root / "broker/acl").value(); };
+  ASSERT_CONTAINS(access(), "ask/operator/history");
+  ASSERT_OK(fleet.refresh_broker(office.authority, office.clock));
+  ASSERT_CONTAINS(access(), "ask/operator/history");
+  ASSERT_CONTAINS(access(), "ask/dashboard/history");
+  ASSERT_CONTAINS(access(), "user doctor\ntopic deny #");  // a device keeps its name
+  ASSERT_OK(read_viewer_folder(office.root / "operator"));
+  ASSERT_OK(read_viewer_folder(office.root / "viewers/dashboard"));
 }
 
 TEST("A folder that is no fleet's, and settings that make no sense, are named") {

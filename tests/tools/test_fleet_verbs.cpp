@@ -74,7 +74,7 @@ TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
   ASSERT_CONTAINS(session.expect(1, "device revoke pi-1"), "has no device 'pi-1'");
   ASSERT_CONTAINS(session.expect(1, "device bundle pi-1 -o /dev/null/x.tar"), "has no device 'pi-1'");
   ASSERT_CONTAINS(session.expect(1, "fleet renew kitchen --fleet fleet"),
-                  "none of broker, gateway, operator");
+                  "none of broker, gateway and the fleet's viewers");
   ASSERT_CONTAINS(session.expect(1, "fleet init new --name f --model none"), "none is no model package");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "new"));
   (void)session.expect(2, "device add");
@@ -116,6 +116,26 @@ TEST("Revoking tells the running broker, which ends the device's session") {
   ASSERT_CONTAINS(session.run("fleet renew broker").output, "the broker was told");
   ASSERT_CONTAINS(session.expect(0, "fleet refresh"), "the broker was told");
   TEST_ASSERT_FALSE(testing::RawMqttClient(session.port, identity, "pi-1").accepted());
+}
+
+TEST("Viewers are added, listed, renewed, bundled and revoked") {
+  const Session session;
+  session.init();
+  ASSERT_CONTAINS(session.run("fleet viewer add anna --days 5").output,
+                  "monitor --fleet fleet --identity anna");
+  (void)session.expect(0, "fleet renew operator");
+  ASSERT_CONTAINS(session.expect(0, "fleet viewer renew anna --days 9"), "has a new certificate until");
+  ASSERT_CONTAINS(session.expect(0, "fleet viewer bundle anna -o anna.tar"), "show it to nobody");
+  TEST_ASSERT_TRUE(fs::status(session.folder / "anna.tar").permissions() == fs::perms(0600));
+  const Json list = session.json("fleet viewer list");
+  TEST_ASSERT_EQUAL_STRING("aflguard-viewer-list-1", list.at("schema").get<std::string>().c_str());
+  TEST_ASSERT_EQUAL_size_t(4, list.at("viewers").size());
+  TEST_ASSERT_EQUAL_INT(8, list.at("viewers")[3].at("days_left").get<int>());
+  ASSERT_CONTAINS(session.expect(0, "fleet viewer revoke anna"), "will refuse it when it starts");
+  ASSERT_CONTAINS(session.run("fleet viewer list").output, "anna                     revoked");
+  ASSERT_CONTAINS(session.expect(1, "fleet viewer revoke bob"), "has no viewer 'bob'");
+  ASSERT_CONTAINS(session.expect(1, "device add dashboard"), "has a viewer 'dashboard' already");
+  (void)session.expect(2, "fleet viewer add");
 }
 
 TEST("Many enrolments at once all end up in the book") {

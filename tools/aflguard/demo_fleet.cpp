@@ -24,6 +24,7 @@
 #include "lab/streams.h"
 #include "lab/zoo_package.h"
 #include "tools/aflguard/dataset_export.h"
+#include "tools/aflguard/metrics_watch.h"
 
 namespace aflguard::tools {
 namespace fs = std::filesystem;
@@ -134,7 +135,9 @@ std::string client_text(const FleetSettings& fleet, const DemoOptions& options, 
 Result<Fleet> provision(const FleetSettings& settings, const fs::path& root, OpensslAuthority& authority,
                         const SystemClock& clock) {
   TRY_STATUS(create_fleet(root, settings, authority, std::nullopt, clock));
-  return Fleet::open(root);
+  TRY(auto fleet, Fleet::open(root));
+  TRY_STATUS(fleet.add_viewer(MetricsWatch::kViewer, std::nullopt, authority, clock));
+  return fleet;
 }
 
 }  // namespace

@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/learning/model_package.h"
-#include "fleet/broker_reload.h"
 #include "fleet/provisioning.h"
 #include "fleet_openssl/authority_files.h"
+#include "tools/aflguard/broker_news.h"
+#include "tools/aflguard/viewer_verbs.h"
 
 namespace aflguard::tools {
 namespace {
@@ -68,30 +69,25 @@ Status init(const FleetOptions& options) {
   return {};
 }
 
-Result<FleetRole> role_of(const std::string& name) {
-  if (name == "broker") return FleetRole::kBroker;
-  if (name == "gateway") return FleetRole::kGateway;
-  if (name == "operator") return FleetRole::kOperator;
-  return invalid_input("'" + name + "' is none of broker, gateway, operator");
-}
-
-Status tell_broker(const Fleet& fleet) {
-  TRY(const BrokerReload reload, reload_broker(fleet.settings(), fleet.folder()));
-  std::printf(reload == BrokerReload::kTold ? "the broker was told to read its files again\n"
-                                            : "the broker does not run; it reads them when it starts\n");
-  return {};
-}
-
 Status renew(const FleetOptions& options) {
   const SystemClock clock;
-  TRY(const FleetRole role, role_of(options.role));
   TRY(auto fleet, Fleet::open(options.folder));
+  const bool broker = options.role == "broker";
+  const bool gateway = options.role == "gateway";
+  if (!broker && !gateway && fleet.viewers().find(options.role) == nullptr) {
+    return invalid_input("'" + options.role +
+                         "' is none of broker, gateway and the fleet's viewers (aflguard fleet viewer list)");
+  }
   TRY(auto authority, load_authority(fleet.folder()));
-  TRY_STATUS(fleet.renew_role(role, authority, clock));
+  if (broker || gateway) {
+    TRY_STATUS(fleet.renew_role(broker ? FleetRole::kBroker : FleetRole::kGateway, authority, clock));
+  } else {
+    TRY_STATUS(fleet.renew_viewer(options.role, std::nullopt, authority, clock));
+  }
   std::printf("the %s has a new certificate for %d days; its key is the same\n", options.role.c_str(),
               fleet.settings().certificate_days);
-  if (role == FleetRole::kBroker) return tell_broker(fleet);
-  if (role == FleetRole::kGateway) std::printf("restart aflguard-gateway to use it: nothing is lost\n");
+  if (broker) return tell_broker(fleet);
+  if (gateway) std::printf("restart aflguard-gateway to use it: nothing is lost\n");
   return {};
 }
 
@@ -105,8 +101,7 @@ Status refresh(const FleetOptions& options) {
 }
 
 void add_init(CLI::App& fleet, const std::shared_ptr<FleetOptions>& options, Action& action) {
-  CLI::App* verb =
-      fleet.add_subcommand("init", "Make a fleet's folder: authority, broker, gateway, operator");
+  CLI::App* verb = fleet.add_subcommand("init", "Make a fleet's folder: authority, broker, gateway, viewers");
   verb->add_option("folder", options->folder, "A folder that does not exist yet")->required();
   verb->add_option("--name", options->settings.name, "The fleet's name, a part of every topic")->required();
   verb->add_option("--broker-host", options->settings.broker_host, "How boards reach the broker")
@@ -136,7 +131,7 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
   add_init(*fleet, options, action);
 
   CLI::App* renewal = fleet->add_subcommand("renew", "A new certificate for one of the fleet's programs");
-  renewal->add_option("role", options->role, "broker, gateway or operator")->required();
+  renewal->add_option("role", options->role, "broker, gateway or a viewer, e.g. operator")->required();
   renewal->add_option("--fleet", options->folder, "The fleet's folder")
       ->envname("AFLGUARD_FLEET")
       ->required();
@@ -150,6 +145,7 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
       ->required();
   refreshing->footer("Example, after the folder has moved:\n  aflguard fleet refresh --fleet greenhouse");
   refreshing->callback([options, &action] { action = [options] { return refresh(*options); }; });
+  add_viewer_verbs(*fleet, action);
 }
 
 }  // namespace aflguard::tools

@@ -4,6 +4,7 @@
 
 #include "core/transport/topics.h"
 #include "core/transport_mqtt/mqtt_bus.h"
+#include "fleet/viewer_identity.h"
 
 namespace aflguard::tools {
 namespace {
@@ -26,12 +27,12 @@ MetricsWatch::~MetricsWatch() {
 
 Result<MetricsWatch> MetricsWatch::start(const FleetSettings& settings, const FleetFolder& folder) {
   TRY(const FleetTopics topics, FleetTopics::create(settings.name));
+  const ViewerIdentity identity = viewer_identity(settings, folder, kViewer);
   MqttOptions options;
-  options.host = settings.broker_host;
-  options.port = settings.broker_port;
-  options.client_id = "operator";
-  options.tls = MqttTls{folder.operator_folder() / "ca.crt", folder.operator_folder() / "operator.crt",
-                        folder.operator_folder() / "operator.key"};
+  options.host = identity.host;
+  options.port = identity.port;
+  options.client_id = identity.name;
+  options.tls = MqttTls{identity.authority(), identity.certificate(), identity.key()};
   auto log = std::make_unique<NoLog>();
   TRY(auto bus, MqttBus::create(options, *log));
   TRY_STATUS(bus->subscribe(topics.gateway_metrics()));

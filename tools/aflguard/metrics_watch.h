@@ -14,9 +14,13 @@
 
 namespace aflguard::tools {
 
-/// What a running gateway says about itself, read from the broker with the operator's certificate.
+/// What a running gateway says about itself, read from the broker as a viewer of its own, so that people can
+/// watch the same fleet beside it.
 class MetricsWatch final {
  public:
+  /// The fleet must have a viewer of this name.
+  static constexpr const char* kViewer = "demo";
+
   [[nodiscard]] static Result<MetricsWatch> start(const FleetSettings& settings, const FleetFolder& folder);
   MetricsWatch(MetricsWatch&&) noexcept;
   MetricsWatch& operator=(MetricsWatch&&) = delete;

@@ -19,12 +19,20 @@ TEST("The topics are those of docs/wire-format.md") {
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/status", orchard().gateway_status().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/metrics", orchard().gateway_metrics().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/events", orchard().events().c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/devices/board-1",
+                           orchard().device_summary("board-1").c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/ask/operator/history",
+                           orchard().question("operator").c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/tell/operator/history", orchard().answer("operator").c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/devices/+", orchard().all_device_summaries().c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/ask/+/history", orchard().all_questions().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/+/update", orchard().all_updates().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/+/status", orchard().all_device_statuses().c_str());
 }
 
 TEST("Every topic is read back as what it was") {
-  for (const TopicKind kind : {TopicKind::kUpdate, TopicKind::kDeviceStatus, TopicKind::kVerdict}) {
+  for (const TopicKind kind : {TopicKind::kUpdate, TopicKind::kDeviceStatus, TopicKind::kVerdict,
+                               TopicKind::kDeviceSummary, TopicKind::kQuestion, TopicKind::kAnswer}) {
     const Topic topic{kind, "orchard", "board-1"};
     const auto parsed = parse_topic(topic.text());
     ASSERT_OK(parsed);
@@ -56,6 +64,10 @@ TEST("Anything else is no topic of ours") {
                                       "aflguard/v1/orchard/up/#",
                                       "aflguard/v1/orchard/down/a/update",
                                       "aflguard/v1/orchard/up/a/verdict",
+                                      "aflguard/v1/orchard/gateway/devices/",
+                                      "aflguard/v1/orchard/gateway/devices/a/b",
+                                      "aflguard/v1/orchard/ask/a/other",
+                                      "aflguard/v1/orchard/ask/history",
                                       "/aflguard/v1/orchard/model",
                                       "aflguard/v1/or chard/model",
                                       "$SYS/broker/uptime",

@@ -96,6 +96,18 @@ void skip_without_broker() {
 
 }  // namespace
 
+TEST("Whoever is pushed out by a second client of the same name learns that it was that") {
+  skip_without_broker();
+  Network network;
+  MqttOptions options = network.options("viewer");
+  options.shortest_backoff = options.longest_backoff = 60s;  // the second one is not pushed out in turn
+  const auto first = connected(network, options);
+  const auto second = connected(network, options);
+  const auto lost = wait_for<BusDisconnected>(*first);
+  TEST_ASSERT_TRUE_MESSAGE(lost.taken_over, lost.reason.c_str());
+  ASSERT_CONTAINS(lost.reason, "somebody else connected as 'viewer'");
+}
+
 TEST("Over mutual TLS, a message of 560 KB arrives whole and its sender learns that the broker has it") {
   skip_without_broker();
   Network network;
