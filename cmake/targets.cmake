@@ -11,9 +11,18 @@ if(AFLGUARD_SANITIZE)
   target_link_options(aflguard_flags INTERFACE -fsanitize=${AFLGUARD_SANITIZE})
 endif()
 
-# aflguard_module(NAME SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per module folder.
+# Code that reads command lines, builds graphs and writes files gains nothing from -O3 but a third of the build's time.
+function(aflguard_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# aflguard_module(NAME [COLD] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per module folder.
+# COLD: nothing in it is repeated often enough to be worth the optimiser's time.
 function(aflguard_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(arg "COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
+  if(arg_COLD)
+    aflguard_compile_quickly(${name})
+  endif()
   target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
 endfunction()

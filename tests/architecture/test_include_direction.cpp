@@ -116,7 +116,7 @@ std::string violation(const std::string& file, const std::string& module, const 
 }  // namespace
 
 TEST("Includes go one way: a module sees only the modules below it, and a library only its adapter") {
-  const fs::path root = AFLGUARD_SOURCE_DIR;
+  const fs::path root = aflguard::testing::source_folder();
   std::string violations;
   std::size_t files = 0;
   for (const auto& [module, allowed] : allowed_modules()) {

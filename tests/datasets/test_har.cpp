@@ -79,7 +79,7 @@ void write_numpy(Import& import) {
 
 fs::path shared_har() {
   const char* shared = std::getenv("AFLGUARD_SHARED");
-  return (shared != nullptr ? fs::path(shared) : fs::path(AFLGUARD_SOURCE_DIR) / "../shared") / "data/har";
+  return (shared != nullptr ? fs::path(shared) : testing::source_folder() / "../shared") / "data/har";
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ Reading reading(const std::string& text) {
 }
 
 std::string example() {
-  return read_text_file(std::filesystem::path(AFLGUARD_SOURCE_DIR) / "edge_client/client.example.toml")
-      .value();
+  return read_text_file(testing::source_folder() / "edge_client/client.example.toml").value();
 }
 
 /// The example with every option that is commented out in force.

@@ -10,8 +10,7 @@ using namespace aflguard::testing;
 namespace {
 
 std::string example() {
-  return read_text_file(std::filesystem::path(AFLGUARD_SOURCE_DIR) / "gateway_server/gateway.example.toml")
-      .value();
+  return read_text_file(testing::source_folder() / "gateway_server/gateway.example.toml").value();
 }
 
 Result<GatewaySettings> read(const std::string& text) {

@@ -28,6 +28,9 @@ class TemporaryFolder final {
   std::filesystem::path path_;
 };
 
+/// The checkout that this test was built from, for golden files and examples.
+[[nodiscard]] std::filesystem::path source_folder();
+
 void assert_contains(std::string_view text, std::string_view part, int line);
 
 template <typename T>

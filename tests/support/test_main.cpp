@@ -56,6 +56,10 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+std::filesystem::path source_folder() {
+  return AFLGUARD_SOURCE_DIR;
+}
+
 void assert_contains(std::string_view text, std::string_view part, int line) {
   if (text.find(part) != std::string_view::npos) return;
   const std::string message = "\"" + std::string(text) + "\" does not contain \"" + std::string(part) + "\"";

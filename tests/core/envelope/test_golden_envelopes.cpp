@@ -11,7 +11,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-const std::filesystem::path kGolden = AFLGUARD_SOURCE_DIR "/tests/golden/envelope";
+const std::filesystem::path kGolden = testing::source_folder() / "tests/golden/envelope";
 
 MbedtlsSigner golden_signer() {
   return MbedtlsSigner::from_pem(read_text_file(kGolden / "device-key.pem").value()).value();

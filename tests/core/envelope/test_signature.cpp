@@ -20,7 +20,7 @@ std::array<std::span<const std::byte>, 2> sample_parts(std::size_t split) {
 
 /// The key of the P-256 examples in RFC 6979, appendix A.2.5.
 std::string example_key() {
-  return read_text_file(AFLGUARD_SOURCE_DIR "/tests/golden/envelope/device-key.pem").value();
+  return read_text_file(testing::source_folder() / "tests/golden/envelope/device-key.pem").value();
 }
 
 constexpr std::string_view kExampleR = "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716";
