@@ -182,7 +182,9 @@ Gateway::Engine::Engine(GatewayParts parts)
                     }},
                counters_, clock_, log_),
       judging_(
-          parts_.judge, parts_.settings.limits.waiting_updates, parts_.settings.limits.waiting_bytes,
+          parts_.judge,
+          {parts_.settings.limits.waiting_updates, parts_.settings.limits.waiting_bytes,
+           parts_.settings.guard.reference_share},
           {.reply = [this](VerdictMessage reply) { replies_.reply(std::move(reply)); },
            .model =
                [this](SharedModel model) {
@@ -197,8 +199,10 @@ Gateway::Engine::Engine(GatewayParts parts)
            .refused = [this](const std::string& device,
                              const Refusal& refusal) { ledger_.note(device, refusal, clock_.steady()); }},
           counters_, clock_, log_),
-      verifying_(worker_count(parts_.settings.limits), parts_.settings.limits.waiting_updates,
-                 parts_.settings.limits.waiting_bytes, opener_,
+      verifying_(worker_count(parts_.settings.limits),
+                 {parts_.settings.limits.waiting_updates, parts_.settings.limits.waiting_bytes,
+                  parts_.settings.limits.device_updates},
+                 opener_,
                  {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
                  ledger_, [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }),
       expiry_(expiry_interval(parts_.settings.limits)),
@@ -225,7 +229,7 @@ Status Gateway::Engine::run() {
   started_ = counted_.at = clock_.steady();
   judging_.start();
   TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_updates()));
-  TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_device_statuses()));
+  TRY_STATUS(parts_.bus.subscribe_if_allowed(parts_.topics.all_device_statuses()));
   TRY_STATUS(parts_.bus.start());
   while (!stopping_) {
     if (auto event = parts_.bus.next_event(clock_.steady() + kTick)) {

@@ -51,6 +51,7 @@ void read_guard(ConfigFile& file, GatewaySettings& settings) {
   out.lambda = guard.number_or("lambda", out.lambda, 1e-9, kLargest);
   out.reference_interval =
       static_cast<std::uint64_t>(guard.integer_or("reference_interval", 10, 1, kLargestInteger));
+  out.reference_share = guard.number_or("reference_share", out.reference_share, 0.001, 1);
   out.max_delay = static_cast<std::uint64_t>(guard.integer_or("max_delay", 1000, 0, kLargestInteger));
   out.history = static_cast<std::uint64_t>(guard.integer_or("history", 32, 0, 100'000));
   out.options = guard.numbers("options");
@@ -88,6 +89,7 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
   read("device_bytes", limits.device_bytes, 1024);
   read("waiting_updates", limits.waiting_updates, 1);
   read("waiting_bytes", limits.waiting_bytes, 1 << 20);
+  read("device_updates", limits.device_updates, 1);
   read("outbox_bytes", limits.outbox_bytes, 1 << 20);
   limits.silence = Seconds(table.number_or("silence_seconds", 120, 1, 86'400));
   limits.workers = static_cast<std::size_t>(table.integer_or("workers", 0, 0, 256));

@@ -43,6 +43,7 @@ struct GatewaySettings {
     std::string name = "aflguard";
     double lambda = 1.5;
     std::uint64_t reference_interval = 10;
+    double reference_share = 0.1;  ///< of one core's time, at most, that goes into server updates
     std::uint64_t max_delay = 1000;
     std::uint64_t history = 32;  ///< versions kept for guards that look at base models
     OptionValues options;
@@ -66,6 +67,7 @@ struct GatewaySettings {
     std::size_t device_bytes = 32u << 20;    ///< unfinished transfers of one device
     std::size_t waiting_updates = 64;        ///< complete, not yet judged
     std::size_t waiting_bytes = 128u << 20;  ///< the same, in bytes
+    std::size_t device_updates = 2;          ///< of one device among those that wait
     std::size_t outbox_bytes = 128u << 20;   ///< answers on their way
     Seconds silence{120};
     std::size_t workers = 0;  ///< threads that verify; 0: from the number of cores

@@ -49,7 +49,8 @@ struct EvaluationRecord {
 
 /// Everything a gateway starts from. Without `aggregator` the store is new.
 struct StoredState {
-  Bytes aggregator;   ///< Aggregator::save()
+  Bytes aggregator;   ///< Aggregator::save_without_reference(); save() in stores of older programs
+  Bytes reference;    ///< Aggregator::save_reference()
   std::string guard;  ///< under which settings it was saved
   std::vector<DeviceRecord> devices;
 };
@@ -61,6 +62,7 @@ struct StoreCommit {
   std::uint64_t iteration = 0;
   std::uint64_t version = 0;
   std::span<const std::byte> aggregator;
+  std::span<const std::byte> reference = {};  ///< empty: as it was
 };
 
 /// The gateway's memory. One thread uses it.

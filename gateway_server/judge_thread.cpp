@@ -15,14 +15,15 @@ std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
 
 }  // namespace
 
-JudgeThread::JudgeThread(UpdateJudge& judge, std::size_t max_waiting, std::size_t max_bytes,
-                         JudgeOutputs outputs, GatewayCounters& counters, const Clock& clock, LogSink& log)
+JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs,
+                         GatewayCounters& counters, const Clock& clock, LogSink& log)
     : judge_(judge),
       outputs_(std::move(outputs)),
       counters_(counters),
       clock_(clock),
       log_(log),
-      queue_(max_waiting, max_bytes) {
+      queue_(limits.waiting_updates, limits.waiting_bytes),
+      reference_share_(limits.reference_share) {
   judge_.on_verdict = [this](const VerdictRecord& record) { note_verdict(record); };
   judge_.on_refusal = outputs_.refused;
 }
@@ -74,6 +75,9 @@ void JudgeThread::handle(VerifiedUpdate update) {
 
 void JudgeThread::handle(ReferenceReady ready) {
   reference_wanted_ = false;
+  const std::chrono::duration<double> rest(std::chrono::duration<double>(ready.cost) *
+                                           (1 / reference_share_ - 1));
+  reference_rest_ = clock_.steady() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(rest);
   if (!ready.reference) return;  // wanted again with the next update
   if (const Status installed = judge_.install_reference(std::move(*ready.reference), ready.due_since);
       !installed.ok()) {
@@ -126,10 +130,16 @@ void JudgeThread::hand_out() {
   counters_.repeats = judge_.repeats();
   counters_.recorded_bytes = judge_.recorded_bytes();
   for (VerdictMessage& reply : judge_.take_replies()) outputs_.reply(std::move(reply));
-  if (outputs_.want_reference && !reference_wanted_ && judge_.aggregator().reference_due()) {
-    reference_wanted_ = true;
-    outputs_.want_reference(model_, judge_.aggregator().iteration());
-  }
+  want_reference();
+}
+
+/// At the newest model, once the last one has been paid for. What comes while it rests is judged by the one
+/// before; a gateway with time to spare has a new one as soon as it is due.
+void JudgeThread::want_reference() {
+  if (!outputs_.want_reference || reference_wanted_ || !judge_.aggregator().reference_due()) return;
+  if (clock_.steady() < reference_rest_) return;
+  reference_wanted_ = true;
+  outputs_.want_reference(model_, judge_.aggregator().iteration());
 }
 
 void JudgeThread::note_verdict(const VerdictRecord& record) {

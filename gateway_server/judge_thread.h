@@ -19,6 +19,7 @@ namespace aflguard {
 struct ReferenceReady {
   std::optional<ReferenceUpdate> reference;
   std::uint64_t due_since = 0;
+  std::chrono::steady_clock::duration cost{};  ///< CPU time that it took
 };
 
 /// What the judging thread hands on, after it is durable.
@@ -37,9 +38,16 @@ class JudgeThread final {
  public:
   using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord>;
 
-  /// All borrowed. At most `max_waiting` updates of `max_bytes` together wait.
-  JudgeThread(UpdateJudge& judge, std::size_t max_waiting, std::size_t max_bytes, JudgeOutputs outputs,
-              GatewayCounters& counters, const Clock& clock, LogSink& log);
+  struct Limits {
+    std::size_t waiting_updates = 64;
+    std::size_t waiting_bytes = 128u << 20;
+    /// References are wanted so seldom that they take at most this share of one core's time.
+    double reference_share = 1;
+  };
+
+  /// All borrowed.
+  JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs, GatewayCounters& counters,
+              const Clock& clock, LogSink& log);
   ~JudgeThread();
 
   void start();
@@ -62,6 +70,7 @@ class JudgeThread final {
   void hand_out();
   void note_verdict(const VerdictRecord& record);
   void note_reference();
+  void want_reference();
   void sign_of_life();
 
   UpdateJudge& judge_;
@@ -72,7 +81,9 @@ class JudgeThread final {
   BoundedQueue<Input> queue_;
   std::atomic<bool> stopping_{false};
   SharedModel model_;
+  const double reference_share_;
   bool reference_wanted_ = false;
+  std::chrono::steady_clock::time_point reference_rest_{};  ///< none is wanted before
   std::thread thread_;
 };
 

@@ -52,7 +52,9 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
 Status restore(Aggregator& aggregator, const StoredState& stored, const GatewaySettings& settings,
                LogSink& log) {
   if (stored.aggregator.empty()) return {};
-  if (stored.guard == guard_text(settings)) return aggregator.restore(stored.aggregator);
+  if (stored.guard == guard_text(settings)) {
+    return aggregator.restore(stored.aggregator, stored.reference);
+  }
   log.warning("the guard was '" + stored.guard + "' and is '" + guard_text(settings) +
               "' now: the model stays, what the guard remembered does not");
   TRY(const SavedModel saved, Aggregator::read_model(stored.aggregator, aggregator.model().dimension()));

@@ -1,5 +1,7 @@
 #include "gateway_server/sqlite_database.h"
 
+#include <bit>
+#include <cstring>
 #include <sqlite3.h>
 #include <utility>
 
@@ -26,6 +28,59 @@ Error sqlite_error(sqlite3* database, int code) {
     default:
       return internal_error(text);
   }
+}
+
+/// Word by word, each step reversible in the word and in what came before: one changed word changes the
+/// result.
+class Checksum final {
+ public:
+  void add(std::uint64_t word) { sum_ = (std::rotl(sum_, 29) ^ word) * 0x9E3779B97F4A7C15U; }
+  void add(const void* bytes, std::size_t size) {
+    add(size);
+    const auto* at = static_cast<const unsigned char*>(bytes);
+    for (; size > 0; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      const std::size_t taken = std::min(size, sizeof word);
+      std::memcpy(&word, at, taken);
+      add(word);
+      size -= taken;
+    }
+  }
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0x243F6A8885A308D3U;
+};
+
+void row_checksum(sqlite3_context* context, int count, sqlite3_value** values) {
+  Checksum checksum;
+  for (int i = 0; i < count; ++i) {
+    const int type = sqlite3_value_type(values[i]);
+    checksum.add(static_cast<std::uint64_t>(type));
+    if (type == SQLITE_INTEGER) {
+      checksum.add(static_cast<std::uint64_t>(sqlite3_value_int64(values[i])));
+    } else if (type == SQLITE_FLOAT) {  // SQLite keeps -0 as 0
+      checksum.add(std::bit_cast<std::uint64_t>(sqlite3_value_double(values[i]) + 0.0));
+    } else if (type != SQLITE_NULL) {
+      const void* bytes = sqlite3_value_blob(values[i]);
+      checksum.add(bytes, static_cast<std::size_t>(sqlite3_value_bytes(values[i])));
+    }
+  }
+  sqlite3_result_int64(context, static_cast<std::int64_t>(checksum.sum()));
+}
+
+/// A file name as SQLite's URIs want it.
+std::string frozen_uri(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : path.string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      uri += {'%', kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -105,14 +160,19 @@ std::span<const std::byte> SqliteStatement::blob(int column) const {
 }
 
 Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& path, Access access) {
-  const int flags =
-      access == Access::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const bool frozen = access == Access::kFrozen;
+  const int flags = access == Access::kReadWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                 : SQLITE_OPEN_READONLY | (frozen ? SQLITE_OPEN_URI : 0);
+  const std::string name = frozen ? frozen_uri(path) : path.string();
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   SqliteDatabase database(handle);
   if (code != SQLITE_OK) return at(path.string(), sqlite_error(nullptr, code));
   sqlite3_busy_timeout(handle, 5000);
   sqlite3_extended_result_codes(handle, 1);
+  if (access != Access::kReadWrite) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_create_function_v2(handle, "row_checksum", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                             row_checksum, nullptr, nullptr, nullptr);
   return database;
 }
 

@@ -50,11 +50,14 @@ class SqliteStatement final {
   int bound_ = 0;
 };
 
-/// One connection. Errors carry the file's name: kCorrupt when it is damaged or no database, kIo when the
-/// disk is full or fails, kUnavailable when somebody else holds it.
+/// One connection. SQL knows one function more: row_checksum(VALUE, ...), an integer that differs whenever a
+/// single number or eight neighbouring bytes of a value differ. Errors carry the file's name: kCorrupt when
+/// it is damaged or no database, kIo when the disk is full or fails, kUnavailable when somebody else holds
+/// it.
 class SqliteDatabase final {
  public:
-  enum class Access : std::uint8_t { kReadWrite, kReadOnly };
+  /// kFrozen: reading a file that nobody writes and that has no write-ahead log; leaves nothing beside it.
+  enum class Access : std::uint8_t { kReadWrite, kReadOnly, kFrozen };
   [[nodiscard]] static Result<SqliteDatabase> open(const std::filesystem::path& path, Access access);
   SqliteDatabase(SqliteDatabase&& other) noexcept;
   SqliteDatabase& operator=(SqliteDatabase&&) = delete;

@@ -52,22 +52,88 @@ CREATE TABLE evaluations (
 ALTER TABLE verdicts ADD COLUMN altered REAL NOT NULL DEFAULT 0;           -- share of the update's length
 ALTER TABLE verdicts ADD COLUMN alterations INTEGER NOT NULL DEFAULT 0;    -- bits: core/aggregation/verdict.h
 )sql",
+    // 3: the server update apart, because it changes rarely; every row with a checksum.
+    R"sql(
+CREATE TABLE reference (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  bytes BLOB NOT NULL,                 -- the server update that the state names
+  checksum INTEGER NOT NULL
+);
+ALTER TABLE state ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE devices ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE verdicts ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE evaluations ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+UPDATE state SET checksum = row_checksum(iteration, version, guard, aggregator);
+UPDATE devices SET checksum =
+  row_checksum(id, name, highest_sequence, judged_bits, accepted, rejected, last_seen);
+UPDATE verdicts SET checksum = row_checksum(iteration, device, sequence, accepted, reason, distance, bound,
+  base_version, version, delay, time, altered, alterations);
+UPDATE evaluations SET checksum = row_checksum(iteration, version, test_error, time);
+)sql",
 };
 
-}  // namespace
+/// Since schema 3. Each gives a row that was changed by something else than this program, if there is one.
+struct RowCheck {
+  const char* table;
+  const char* sql;
+};
+constexpr std::array kRowChecks = {
+    RowCheck{"reference", "SELECT id FROM reference WHERE checksum IS NOT row_checksum(bytes) LIMIT 1"},
+    RowCheck{"state",
+             "SELECT id FROM state WHERE checksum IS NOT "
+             "row_checksum(iteration, version, guard, aggregator) LIMIT 1"},
+    RowCheck{"devices",
+             "SELECT id FROM devices WHERE checksum IS NOT row_checksum(id, name, "
+             "highest_sequence, judged_bits, accepted, rejected, last_seen) LIMIT 1"},
+    RowCheck{"verdicts",
+             "SELECT iteration FROM verdicts WHERE checksum IS NOT row_checksum(iteration, "
+             "device, sequence, accepted, reason, distance, bound, base_version, version, "
+             "delay, time, altered, alterations) LIMIT 1"},
+    RowCheck{"evaluations",
+             "SELECT iteration FROM evaluations WHERE checksum IS NOT "
+             "row_checksum(iteration, version, test_error, time) LIMIT 1"},
+};
+constexpr std::size_t kFirstWithChecksums = 3;
 
-Status migrate(SqliteDatabase& database) {
+Result<std::size_t> schema_version(SqliteDatabase& database) {
   TRY(const std::string text, database.query_text("PRAGMA user_version"));
-  const unsigned long found = std::stoul(text.empty() ? "0" : text);
+  const std::size_t found = std::stoul(text.empty() ? "0" : text);
   if (found > kMigrations.size()) {
     TRY(const std::string file, database.query_text("SELECT file FROM pragma_database_list LIMIT 1"));
     return unsupported(file + ": its schema has version " + text + ", this program knows up to " +
                        std::to_string(kMigrations.size()) + "; use the newer program that wrote it");
   }
+  return found;
+}
+
+}  // namespace
+
+Status migrate(SqliteDatabase& database) {
+  TRY(const std::size_t found, schema_version(database));
   for (std::size_t step = found; step < kMigrations.size(); ++step) {
     const std::string version = std::to_string(step + 1);
     TRY_STATUS(database.run("BEGIN IMMEDIATE;" + std::string(kMigrations[step]) +
                             "PRAGMA user_version = " + version + "; COMMIT;"));
+  }
+  return {};
+}
+
+Status check_content(SqliteDatabase& database) {
+  const auto report = database.query_text("PRAGMA quick_check(1)");
+  if (!report) return report.error();
+  if (*report != std::string("ok")) return corrupt(*report);
+  TRY(const std::size_t version, schema_version(database));
+  if (version < kFirstWithChecksums) {
+    TRY(const std::string newer,
+        database.query_text("SELECT name FROM sqlite_master WHERE name = 'reference'"));
+    if (newer.empty()) return {};
+    return corrupt("schema version " + std::to_string(version) + " with tables of a later one");
+  }
+  for (const RowCheck& check : kRowChecks) {
+    TRY(const std::string row, database.query_text(check.sql));
+    if (!row.empty()) {
+      return corrupt("row " + row + " of table '" + check.table + "' does not match its checksum");
+    }
   }
   return {};
 }

@@ -8,4 +8,8 @@ namespace aflguard {
 /// kUnsupported when a newer program wrote it.
 [[nodiscard]] Status migrate(SqliteDatabase& database);
 
+/// Reads everything: structure, and since schema 3 every row against its checksum. kCorrupt with what does
+/// not fit, kUnsupported when a newer program wrote it. Writes nothing.
+[[nodiscard]] Status check_content(SqliteDatabase& database);
+
 }  // namespace aflguard

@@ -1,5 +1,6 @@
 #include "gateway_server/sqlite_store.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "gateway_server/sqlite_database.h"
+#include "gateway_server/sqlite_log_check.h"
 #include "gateway_server/sqlite_schema.h"
 
 namespace aflguard {
@@ -40,22 +42,29 @@ class FileLock final {
   int file_;
 };
 
-Status check_health(SqliteDatabase& database, const fs::path& file) {
-  auto report = database.query_text("PRAGMA quick_check(1)");
-  if (report.ok() && *report == "ok") return {};
-  const std::string why = report.ok() ? *report : report.error().message;
-  return corrupt(file.string() + ": the store is damaged (" + why +
-                 "); restore it from a backup, or move it and its -wal file away to begin anew");
+using OwnerFacts = std::array<std::pair<std::string_view, std::string_view>, 2>;
+
+OwnerFacts owner_facts(const SqliteStoreOptions& options) {
+  return {{{"fleet", options.fleet}, {"model", options.model_hash}}};
+}
+
+Status write_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
+  for (const auto& [key, value] : owner_facts(options)) {
+    TRY(auto insert, database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)"));
+    TRY_STATUS(insert.bind(key).bind(value).run());
+  }
+  return {};
 }
 
 Status check_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
-  const std::pair<std::string_view, std::string_view> facts[] = {{"fleet", options.fleet},
-                                                                 {"model", options.model_hash}};
-  for (const auto& [key, wanted] : facts) {
-    TRY(auto insert, database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)"));
-    TRY_STATUS(insert.bind(key).bind(wanted).run());
+  for (const auto& [key, wanted] : owner_facts(options)) {
     TRY(auto select, database.prepare("SELECT value FROM meta WHERE key = ?"));
-    TRY([[maybe_unused]] const bool found, select.bind(key).step());
+    TRY(const bool found, select.bind(key).step());
+    if (!found) {  // as after a power loss in the first moments, or damage later
+      TRY(const std::string used, database.query_text("SELECT id FROM state"));
+      if (used.empty()) continue;
+      return corrupt("the " + std::string(key) + " that it belongs to is missing");
+    }
     if (const std::string stored = select.text(0); stored != wanted) {
       return invalid_input(options.file.string() + ": belongs to " + std::string(key) + " '" + stored +
                            "', the configuration says '" + std::string(wanted) +
@@ -63,6 +72,32 @@ Status check_owner(SqliteDatabase& database, const SqliteStoreOptions& options) 
     }
   }
   return {};
+}
+
+/// Reads a store that exists through and through before anything is written: what is found damaged is left to
+/// be looked at, byte by byte.
+Status inspect(const SqliteStoreOptions& options) {
+  std::error_code ignored;
+  const auto has_bytes = [&ignored](const fs::path& file) {
+    return fs::exists(file, ignored) && fs::file_size(file, ignored) > 0;
+  };
+  if (!has_bytes(options.file)) return {};
+  const bool has_log = has_bytes(options.file.string() + "-wal");
+  const auto look = [&]() -> Status {
+    if (has_log) TRY_STATUS(check_write_ahead_log(options.file.string() + "-wal"));
+    TRY(auto database, SqliteDatabase::open(options.file, has_log ? SqliteDatabase::Access::kReadOnly
+                                                                  : SqliteDatabase::Access::kFrozen));
+    TRY_STATUS(check_content(database));
+    TRY(const std::string begun, database.query_text("SELECT name FROM sqlite_master WHERE name = 'meta'"));
+    return begun.empty() ? Status() : check_owner(database, options);
+  };
+  const Status found = look();
+  if (found.ok()) return {};
+  // Columns and tables that nobody finds any more are damage too.
+  const ErrorKind kind = found.error().kind;
+  if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;
+  return corrupt(options.file.string() + ": the store is damaged (" + found.error().message +
+                 "); restore it from a backup, or move it and its -wal file away to begin anew");
 }
 
 }  // namespace
@@ -75,6 +110,7 @@ struct SqliteStore::Internals {
   SqliteStatement end;
   SqliteStatement rollback;
   SqliteStatement put_state;
+  SqliteStatement put_reference;
   SqliteStatement put_device;
   SqliteStatement put_verdict;
   SqliteStatement find_verdict;
@@ -86,22 +122,35 @@ struct SqliteStore::Internals {
     TRY(begin, database.prepare("BEGIN IMMEDIATE"));
     TRY(end, database.prepare("COMMIT"));
     TRY(rollback, database.prepare("ROLLBACK"));
-    TRY(put_state, database.prepare("INSERT INTO state (id, iteration, version, guard, aggregator) "
-                                    "VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET iteration = "
-                                    "excluded.iteration, version = excluded.version, guard = excluded.guard, "
-                                    "aggregator = excluded.aggregator"));
+    TRY(put_state,
+        database.prepare("INSERT INTO state (id, iteration, version, guard, aggregator, checksum) VALUES "
+                         "(1, ?1, ?2, ?3, ?4, row_checksum(?1, ?2, ?3, ?4)) ON CONFLICT (id) DO UPDATE SET "
+                         "iteration = excluded.iteration, version = excluded.version, guard = "
+                         "excluded.guard, aggregator = excluded.aggregator, checksum = excluded.checksum"));
+    TRY(put_reference, database.prepare("INSERT INTO reference (id, bytes, checksum) VALUES (1, ?1, "
+                                        "row_checksum(?1)) ON CONFLICT (id) DO UPDATE SET bytes = "
+                                        "excluded.bytes, checksum = excluded.checksum"));
     TRY(put_device,
-        database.prepare("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-                         "highest_sequence = excluded.highest_sequence, judged_bits = excluded.judged_bits, "
-                         "accepted = excluded.accepted, rejected = excluded.rejected, last_seen = "
-                         "excluded.last_seen"));
-    TRY(put_verdict, database.prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        database.prepare(
+            "INSERT INTO devices (id, name, highest_sequence, judged_bits, accepted, rejected, last_seen, "
+            "checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7)) "
+            "ON CONFLICT (id) DO UPDATE SET highest_sequence = excluded.highest_sequence, judged_bits = "
+            "excluded.judged_bits, accepted = excluded.accepted, rejected = excluded.rejected, last_seen = "
+            "excluded.last_seen, checksum = excluded.checksum"));
+    // A distance that is no number is stored as null, and so is its checksum.
+    TRY(put_verdict,
+        database.prepare("INSERT INTO verdicts (iteration, device, sequence, accepted, reason, distance, "
+                         "bound, base_version, version, delay, time, altered, alterations, checksum) VALUES "
+                         "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, row_checksum(?1, ?2, ?3, "
+                         "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13))"));
     TRY(find_verdict,
         database.prepare(
             "SELECT iteration, accepted, reason, distance, bound, base_version, "
             "version, delay, time, altered, alterations FROM verdicts WHERE device = ? AND sequence = ?"));
     TRY(prune, database.prepare("DELETE FROM verdicts WHERE iteration <= ?"));
-    TRY(put_evaluation, database.prepare("INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?)"));
+    TRY(put_evaluation,
+        database.prepare("INSERT OR REPLACE INTO evaluations (iteration, version, test_error, time, "
+                         "checksum) VALUES (?1, ?2, ?3, ?4, row_checksum(?1, ?2, ?3, ?4))"));
     return {};
   }
 };
@@ -116,17 +165,17 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
   fs::path lock_file = options.file;
   lock_file += ".lock";
   TRY(FileLock lock, FileLock::take(lock_file));
+  TRY_STATUS(inspect(options));
   TRY(SqliteDatabase database, SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite));
-  TRY_STATUS(check_health(database, options.file));
   // Large pages: most of what is written is one blob of the model's size.
   TRY_STATUS(
       database.run("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                    "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
                    "PRAGMA foreign_keys = ON"));
   TRY_STATUS(migrate(database));
-  TRY_STATUS(check_owner(database, options));
+  TRY_STATUS(write_owner(database, options));
   auto internals = std::unique_ptr<Internals>(
-      new Internals{options, std::move(lock), std::move(database), {}, {}, {}, {}, {}, {}, {}, {}, {}});
+      new Internals{options, std::move(lock), std::move(database), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}});
   TRY_STATUS(internals->prepare());
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(internals)));
 }
@@ -139,6 +188,12 @@ Result<StoredState> SqliteStore::load() {
     const auto blob = select.blob(0);
     state.aggregator.assign(blob.begin(), blob.end());
     state.guard = select.text(1);
+  }
+  TRY(auto reference, internals_->database.prepare("SELECT bytes FROM reference WHERE id = 1"));
+  TRY(const bool has_reference, reference.step());
+  if (has_reference) {
+    const auto blob = reference.blob(0);
+    state.reference.assign(blob.begin(), blob.end());
   }
   TRY(auto devices, internals_->database.prepare("SELECT id, name, highest_sequence, judged_bits, accepted, "
                                                  "rejected, last_seen FROM devices ORDER BY id"));
@@ -199,6 +254,7 @@ Status SqliteStore::write(const StoreCommit& commit) {
                  .bind(std::string_view(internals_->options.guard))
                  .bind(commit.aggregator)
                  .run());
+  if (!commit.reference.empty()) TRY_STATUS(internals_->put_reference.bind(commit.reference).run());
   const std::uint64_t keep = internals_->options.keep_verdicts;
   if (++internals_->commits % kCommitsBetweenPruning == 0 && commit.iteration > keep) {
     TRY_STATUS(internals_->prune.bind(commit.iteration - keep).run());

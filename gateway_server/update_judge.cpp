@@ -50,6 +50,7 @@ Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t d
   if (recording_ != nullptr) entry = encode_entry(RecordedReference{reference, due_since});
   TRY_STATUS(aggregator_.install_reference(std::move(reference), due_since));
   reference_time_ = clock_.steady();
+  reference_stored_ = false;
   if (recording_ != nullptr) entries_.push_back(std::move(entry));
   return {};
 }
@@ -130,9 +131,11 @@ Status UpdateJudge::commit() {
   if (!verdicts_.empty()) {
     std::vector<DeviceRecord> devices;
     for (const std::string& name : touched_) devices.push_back(devices_.find(name)->second);
-    const auto state = aggregator_.save();
-    TRY_STATUS(
-        store_.commit({verdicts_, devices, aggregator_.iteration(), aggregator_.model().version(), state}));
+    const auto state = aggregator_.save_without_reference();
+    const auto reference = reference_stored_ ? Bytes() : aggregator_.save_reference();
+    TRY_STATUS(store_.commit(
+        {verdicts_, devices, aggregator_.iteration(), aggregator_.model().version(), state, reference}));
+    reference_stored_ = true;
     if (on_verdict) std::for_each(verdicts_.begin(), verdicts_.end(), on_verdict);
     write_recording();
   }

@@ -14,6 +14,7 @@
 #include "core/envelope/refusal.h"
 #include "core/recording/recording_file.h"
 #include "gateway_server/gateway_store.h"
+#include "gateway_server/waiting_places.h"
 
 namespace aflguard {
 
@@ -21,6 +22,7 @@ namespace aflguard {
 struct VerifiedUpdate {
   std::string device;
   UpdateMessage message;
+  WaitingPlaces::Place place = nullptr;  ///< among those that wait
 };
 
 /// Turns verified updates into durable verdicts. The one owner of aggregator, store and recording; no thread
@@ -88,6 +90,7 @@ class UpdateJudge final {
   std::vector<VerdictMessage> replies_;   ///< wait for the commit
   std::vector<VerdictMessage> released_;  ///< may leave
   std::vector<Bytes> entries_;            ///< for the recording, after the commit
+  bool reference_stored_ = false;         ///< the one in force, by this program
   std::uint64_t repeats_ = 0;
   std::optional<std::chrono::steady_clock::time_point> reference_time_;
 };

@@ -38,15 +38,15 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
   return VerifiedUpdate{payload.sender(), std::move(update)};
 }
 
-VerificationPool::VerificationPool(std::size_t workers, std::size_t max_waiting,
-                                   std::size_t max_waiting_bytes, const EnvelopeOpener& opener,
+VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,
                                    UpdateRules rules, RefusalLedger& ledger,
                                    std::function<bool(VerifiedUpdate)> hand_on)
     : opener_(opener),
       rules_(std::move(rules)),
       ledger_(ledger),
       hand_on_(std::move(hand_on)),
-      queue_(max_waiting, max_waiting_bytes) {
+      places_(limits.device_updates),
+      queue_(limits.waiting_updates, limits.waiting_bytes) {
   for (std::size_t i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
 }
 
@@ -57,7 +57,9 @@ VerificationPool::~VerificationPool() {
 void VerificationPool::submit(ReceivedEnvelope envelope) {
   const std::string sender = envelope.sender;
   const std::size_t size = envelope.bytes.size();
-  if (!queue_.push(std::move(envelope), size)) note_overload(sender);
+  envelope.place = places_.take(sender);
+  if (envelope.place == nullptr) return note_overload(sender, "too many updates of this device");
+  if (!queue_.push(std::move(envelope), size)) note_overload(sender, "too many updates");
 }
 
 void VerificationPool::stop() {
@@ -69,18 +71,19 @@ void VerificationPool::stop() {
 void VerificationPool::work() {
   while (auto envelope = queue_.pop_until(std::chrono::steady_clock::time_point::max())) {
     const std::string sender = envelope->sender;
+    WaitingPlaces::Place place = std::move(envelope->place);
     auto update = verify_update(std::move(*envelope), opener_, rules_);
     if (!update) {
       ledger_.note(sender, update.error(), std::chrono::steady_clock::now());
-    } else if (!hand_on_(std::move(*update))) {
-      note_overload(sender);
+      continue;
     }
+    update->place = std::move(place);
+    if (!hand_on_(std::move(*update))) note_overload(sender, "too many updates");
   }
 }
 
-void VerificationPool::note_overload(const std::string& sender) {
-  ledger_.note(sender,
-               refuse(RefusalReason::kOverloaded, "too many updates wait already; it will come again"),
+void VerificationPool::note_overload(const std::string& sender, const std::string& whose) {
+  ledger_.note(sender, refuse(RefusalReason::kOverloaded, whose + " wait already; it will come again"),
                std::chrono::steady_clock::now());
 }
 

@@ -24,6 +24,7 @@ struct UpdateRules {
 struct ReceivedEnvelope {
   std::string sender;  ///< device named in the topic
   Bytes bytes;
+  WaitingPlaces::Place place = nullptr;  ///< filled by the pool
 };
 
 /// Opens one envelope: shape, signature, sender, fleet, model, numbers. Thread-safe.
@@ -33,13 +34,18 @@ struct ReceivedEnvelope {
 /// Threads that verify envelopes from a bounded queue, and hand on what is genuine.
 class VerificationPool final {
  public:
+  struct Limits {
+    std::size_t waiting_updates = 64;
+    std::size_t waiting_bytes = 128u << 20;
+    std::size_t device_updates = 2;  ///< of one device, until they are judged
+  };
+
   /// `opener` and `ledger` are borrowed. `hand_on` is called by the workers; false means that it is full.
-  VerificationPool(std::size_t workers, std::size_t max_waiting, std::size_t max_waiting_bytes,
-                   const EnvelopeOpener& opener, UpdateRules rules, RefusalLedger& ledger,
-                   std::function<bool(VerifiedUpdate)> hand_on);
+  VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener, UpdateRules rules,
+                   RefusalLedger& ledger, std::function<bool(VerifiedUpdate)> hand_on);
   ~VerificationPool();
 
-  /// Refuses as overloaded when the queue is full.
+  /// Refuses as overloaded when the queue is full, or this device's part of it.
   void submit(ReceivedEnvelope envelope);
   /// Finishes what waits, takes nothing more, and joins the workers.
   void stop();
@@ -47,12 +53,13 @@ class VerificationPool final {
 
  private:
   void work();
-  void note_overload(const std::string& sender);
+  void note_overload(const std::string& sender, const std::string& whose);
 
   const EnvelopeOpener& opener_;
   const UpdateRules rules_;
   RefusalLedger& ledger_;
   const std::function<bool(VerifiedUpdate)> hand_on_;
+  WaitingPlaces places_;
   BoundedQueue<ReceivedEnvelope> queue_;
   std::vector<std::thread> workers_;
 };

@@ -8,6 +8,7 @@ format      clang-format leaves every source as it is
 tidy        clang-tidy finds nothing
 faults      kills, damaged messages and full disks at random moments, each time others
 fuzz        libFuzzer over every place where bytes from the network are read first
+nats        a cluster of three NATS servers carries a fleet
 browser     reports open in a real browser
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
@@ -30,7 +31,8 @@ check_tidy() {
   install_packages "clang-$llvm" "clang-tidy-$llvm"
   build release
   git ls-files '*.cpp' | grep -v -e '^tests/' -e '^fuzz/' |
-    xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' -p build/release
+    xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' \
+      --extra-arg=-Wno-unknown-warning-option -p build/release
 }
 
 # More rounds than in ./run test, and each time others.
@@ -61,6 +63,12 @@ check_fuzz() {
     ! ls build/fuzz/crash-"$target"-* >/dev/null 2>&1 ||
       die "fuzz.$target broke: build/fuzz/fuzz/fuzz.$target build/fuzz/crash-$target-* repeats it; the file belongs into $folder"
   done
+}
+
+check_nats() {
+  install_broker nats-server
+  build release
+  AFLGUARD_NATS=1 ctest --test-dir build/release --output-on-failure -R 'gateway_server.nats_broker'
 }
 
 check_browser() {

@@ -62,16 +62,16 @@ install_packages() {
 
 build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
   protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
-  libpaho-mqtt-dev libtoml11-dev libsqlite3-dev"
+  libpaho-mqtt-dev libtoml11-dev libsqlite3-dev sqlite3 libfaketime mosquitto-clients"
 
 # Tests and demos start brokers of their own, on free ports and as this user. Where installing the package has just
 # started Debian's own broker, that one is stopped again; a broker that was there before is left alone.
-install_broker() {
-  [ -n "$(missing_packages mosquitto)" ] || return 0
-  install_packages mosquitto
+install_broker() { # PACKAGE, which is also the name of its service
+  [ -n "$(missing_packages "$1")" ] || return 0
+  install_packages "$1"
   if [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1; then
-    as_root systemctl disable --now --quiet mosquitto.service ||
-      say "mosquitto.service could not be stopped; 'systemctl disable --now mosquitto' does it"
+    as_root systemctl disable --now --quiet "$1.service" ||
+      say "$1.service could not be stopped; 'systemctl disable --now $1' does it"
   fi
 }
 
@@ -79,7 +79,7 @@ setup_build() {
   command -v apt-get >/dev/null 2>&1 || die "this machine has no apt-get; the set-up supports Debian 12 and 13"
   # shellcheck disable=SC2086
   install_packages $build_packages
-  install_broker
+  install_broker mosquitto
   mkdir -p "$(cache_dir)"
   . setup/downloads.sh
   fetch_onnx_runtime

@@ -12,7 +12,33 @@ namespace {
 
 constexpr std::string_view kTag = "AGGR";
 constexpr std::uint16_t kOldestVersion = 1;  // had no references per class
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;        // 2 had every reference inside
+constexpr std::string_view kReferenceTag = "AREF";
+constexpr std::uint16_t kReferenceVersion = 1;
+
+void save_vectors(const ReferenceUpdate& reference, StateWriter& state) {
+  state.floats(reference.vector);
+  save_rows(reference.per_class, state);
+}
+
+Status restore_vectors(StateReader& state, std::size_t dimension, bool with_classes,
+                       ReferenceUpdate& reference) {
+  reference.vector.resize(dimension);
+  TRY_STATUS(state.floats(reference.vector));
+  if (with_classes) TRY_STATUS(restore_rows(state, dimension, reference.per_class));
+  reference.derive();
+  return {};
+}
+
+/// What save_reference() gave; it must be of the version that `reference` names.
+Status restore_reference(std::span<const std::byte> bytes, std::size_t dimension,
+                         ReferenceUpdate& reference) {
+  TRY(auto state, StateReader::open(bytes, kReferenceTag, kReferenceVersion));
+  TRY_STATUS(state.expect(dimension, "dimension"));
+  TRY_STATUS(state.expect(reference.version, "version of the server update"));
+  TRY_STATUS(restore_vectors(state, dimension, true, reference));
+  return state.finish();
+}
 
 }  // namespace
 
@@ -116,7 +142,29 @@ void Aggregator::apply(Decision& decision) {
   model_.commit(largest_change);
 }
 
+// A reference that is not finite rejects everything; computing it again later changes no verdict.
+bool Aggregator::reference_worth_keeping() const {
+  return has_reference_ && std::isfinite(reference_.norm) && reference_.gram.finite();
+}
+
 std::vector<std::byte> Aggregator::save() const {
+  return save(ReferencePlace::kInside);
+}
+
+std::vector<std::byte> Aggregator::save_without_reference() const {
+  return save(ReferencePlace::kApart);
+}
+
+std::vector<std::byte> Aggregator::save_reference() const {
+  if (!reference_worth_keeping()) return {};
+  StateWriter state(kReferenceTag, kReferenceVersion);
+  state.number<std::uint64_t>(model_.dimension());
+  state.number(reference_.version);
+  save_vectors(reference_, state);
+  return std::move(state).take();
+}
+
+std::vector<std::byte> Aggregator::save(ReferencePlace place) const {
   StateWriter state(kTag, kVersion);
   state.number<std::uint64_t>(model_.dimension());
   state.number(iteration_);
@@ -125,20 +173,18 @@ std::vector<std::byte> Aggregator::save() const {
   for (std::uint64_t back = 0; back <= model_.version() - model_.oldest(); ++back) {
     state.floats(model_.at(model_.version() - back));
   }
-  // A reference that is not finite rejects everything; computing it again later changes no verdict.
-  const bool keep_reference = has_reference_ && std::isfinite(reference_.norm) && reference_.gram.finite();
-  state.number<std::uint8_t>(keep_reference ? 1 : 0);
-  if (keep_reference) {
+  if (!reference_worth_keeping()) place = ReferencePlace::kNone;
+  state.number(static_cast<std::uint8_t>(place));
+  if (place != ReferencePlace::kNone) {
     state.number(reference_iteration_);
     state.number(reference_.version);
-    state.floats(reference_.vector);
-    save_rows(reference_.per_class, state);
   }
+  if (place == ReferencePlace::kInside) save_vectors(reference_, state);
   state.bytes(filter_->save());
   return std::move(state).take();
 }
 
-Status Aggregator::restore(std::span<const std::byte> bytes) {
+Status Aggregator::restore(std::span<const std::byte> bytes, std::span<const std::byte> reference_bytes) {
   TRY(auto state, StateReader::open(bytes, kTag, kOldestVersion, kVersion));
   TRY_STATUS(state.expect(model_.dimension(), "dimension"));
   TRY(const auto iteration, state.number<std::uint64_t>());
@@ -152,20 +198,24 @@ Status Aggregator::restore(std::span<const std::byte> bytes) {
     TRY_STATUS(state.floats(parameters));
     (void)model.prepend(parameters);  // a shorter history than the saved one keeps what fits
   }
-  TRY(const auto has_reference, state.number<std::uint8_t>());
-  if (has_reference > 1) return corrupt("state of 'AGGR': damaged reference");
+  TRY(const auto place_number, state.number<std::uint8_t>());
+  const auto place = static_cast<ReferencePlace>(place_number);
+  if (place > (state.version() > 2 ? ReferencePlace::kApart : ReferencePlace::kInside)) {
+    return corrupt("state of 'AGGR': damaged reference");
+  }
   ReferenceUpdate reference;
   std::uint64_t reference_iteration = 0;
-  if (has_reference == 1) {
+  if (place != ReferencePlace::kNone) {
     TRY(reference_iteration, state.number<std::uint64_t>());
     TRY(reference.version, state.number<std::uint64_t>());
     if (reference_iteration > iteration || reference.version > version) {
       return corrupt("state of 'AGGR': a reference from the future");
     }
-    reference.vector.resize(model_.dimension());
-    TRY_STATUS(state.floats(reference.vector));
-    if (state.version() > 1) TRY_STATUS(restore_rows(state, model_.dimension(), reference.per_class));
-    reference.derive();
+  }
+  if (place == ReferencePlace::kInside) {
+    TRY_STATUS(restore_vectors(state, model_.dimension(), state.version() > 1, reference));
+  } else if (place == ReferencePlace::kApart) {
+    TRY_STATUS(restore_reference(reference_bytes, model_.dimension(), reference));
   }
   TRY(const auto filter_state, state.bytes());
   TRY_STATUS(state.finish());
@@ -174,7 +224,8 @@ Status Aggregator::restore(std::span<const std::byte> bytes) {
   reference_ = std::move(reference);
   reference_iteration_ = reference_iteration;
   // A reference without classes cannot serve a filter that looks at them: another one is due.
-  has_reference_ = has_reference == 1 && (!needs_.reference_per_class || !reference_.per_class.empty());
+  has_reference_ =
+      place != ReferencePlace::kNone && (!needs_.reference_per_class || !reference_.per_class.empty());
   iteration_ = iteration;
   return {};
 }

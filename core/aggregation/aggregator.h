@@ -72,11 +72,16 @@ class Aggregator final {
 
   /// Everything that later verdicts depend on: model and kept history, reference, iteration, filter state.
   [[nodiscard]] std::vector<std::byte> save() const;
-  /// kCorrupt, and nothing changes, when the bytes are damaged or belong to another model or filter.
-  [[nodiscard]] Status restore(std::span<const std::byte> bytes);
+  /// The same in two parts, for who saves often: the reference changes rarely and is as large as the model.
+  [[nodiscard]] std::vector<std::byte> save_without_reference() const;
+  /// Empty while there is no reference that is worth keeping.
+  [[nodiscard]] std::vector<std::byte> save_reference() const;
+  /// What save() gave, or both parts. kCorrupt, and nothing changes, when the bytes are damaged or belong to
+  /// another model or filter, or the reference is not the one that the first part names.
+  [[nodiscard]] Status restore(std::span<const std::byte> bytes, std::span<const std::byte> reference = {});
 
-  /// What save() gave, without its filter: for an export, or to go on under another rule. kCorrupt when the
-  /// bytes are damaged or the model has not `dimension` parameters.
+  /// What save() or save_without_reference() gave, without its filter: for an export, or to go on under
+  /// another rule. kCorrupt when the bytes are damaged or the model has not `dimension` parameters.
   [[nodiscard]] static Result<SavedModel> read_model(std::span<const std::byte> bytes, std::size_t dimension);
   /// Goes on from that model with a filter that knows nothing yet. Its size is the model's.
   void start_from(const SavedModel& saved);
@@ -84,6 +89,9 @@ class Aggregator final {
  private:
   /// The latest multiple of the reference interval.
   [[nodiscard]] std::uint64_t latest_due() const;
+  enum class ReferencePlace : std::uint8_t { kNone, kInside, kApart };
+  [[nodiscard]] std::vector<std::byte> save(ReferencePlace place) const;
+  [[nodiscard]] bool reference_worth_keeping() const;
   [[nodiscard]] Verdict refuse(Reason reason, std::uint64_t delay);
   [[nodiscard]] Verdict judge(const ClientUpdate& update, std::uint64_t delay);
   /// Moves the model as decided; turns the verdict into kOverflow when it cannot be moved.

@@ -43,8 +43,26 @@ std::size_t to_der(const EcdsaSignature& signature, std::array<unsigned char, 80
 
 }  // namespace
 
+struct OpensslVerifier::ParsedKey {
+  OpensslKey key;  ///< empty when the bytes are no key
+};
+
+std::shared_ptr<const OpensslVerifier::ParsedKey> OpensslVerifier::parsed(const PublicKey& key) const {
+  constexpr std::size_t kMostKeys = 10'000;  // a few kilobytes each
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = parsed_.find(key); known != parsed_.end()) return known->second;
+  }
+  auto fresh = std::make_shared<const ParsedKey>(ParsedKey{import_key(key)});
+  const std::lock_guard lock(mutex_);
+  if (parsed_.size() >= kMostKeys) parsed_.clear();
+  parsed_.emplace(key, fresh);
+  return fresh;
+}
+
 bool OpensslVerifier::verify(const PublicKey& key, SignedParts parts, const EcdsaSignature& signature) const {
-  const OpensslKey imported = import_key(key);
+  const auto known = parsed(key);
+  const OpensslKey& imported = known->key;
   std::array<unsigned char, 80> der{};
   const std::size_t size = to_der(signature, der);
   const OpensslDigestContext context(EVP_MD_CTX_new());

@@ -75,6 +75,10 @@ class MessageBus {
   /// in force already is subscribed to again: the broker sends once more what it keeps for it.
   [[nodiscard]] virtual Status subscribe(const std::string& filter) = 0;
 
+  /// The same for something that is good to have: where the broker refuses it, by its access list say, the
+  /// bus logs that and goes on without. subscribe() gives the connection up instead, and tries again.
+  [[nodiscard]] virtual Status subscribe_if_allowed(const std::string& filter) { return subscribe(filter); }
+
   /// The end of a subscription; what is on its way may still arrive. A filter that nobody subscribed to is
   /// left alone.
   virtual void unsubscribe(const std::string& filter) = 0;

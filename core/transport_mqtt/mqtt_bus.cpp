@@ -72,10 +72,11 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
     events_.close();
   }
 
-  void subscribe(const std::string& filter) {
+  void subscribe(const std::string& filter, bool may_be_refused) {
     {
       const std::lock_guard lock(mutex_);
       wanted_[filter] = ++last_request_;
+      if (may_be_refused) may_be_refused_.insert(filter);
     }
     changed_.notify_all();
   }
@@ -112,6 +113,10 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   [[nodiscard]] Status update_subscriptions(mqtt::async_client& client);
   [[nodiscard]] Status change_subscription(mqtt::async_client& client, const std::string& filter,
                                            bool wanted);
+  [[nodiscard]] bool can_do_without(const std::string& filter) const {
+    const std::lock_guard lock(mutex_);
+    return may_be_refused_.contains(filter);
+  }
   void stay_connected(mqtt::async_client& client);
   void say_goodbye(mqtt::async_client& client);
   void quieten(mqtt::async_client& client);
@@ -145,6 +150,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   Client client_;  ///< while connected
   Subscriptions wanted_;
   Subscriptions in_force_;  ///< on this connection
+  std::set<std::string> may_be_refused_;
   std::uint64_t last_request_ = 0;
   std::set<PublishId> on_their_way_;
   PublishId last_id_ = 0;
@@ -338,6 +344,14 @@ Status MqttBus::Connection::change_subscription(mqtt::async_client& client, cons
     const auto token = wanted ? client.subscribe(filter, kQos) : client.unsubscribe(filter);
     if (wait_for(*token, kSubscribeTimeout)) return {};
     return unavailable("no answer to the subscription to " + filter);
+  } catch (const mqtt::exception& refusal) {
+    if (wanted && client.is_connected() && can_do_without(filter)) {
+      log_.warning(
+          uri_ + " refuses the subscription to " + filter + " (" + refusal.what() +
+          "), which is not needed: going on without; its access list may be older than this program");
+      return {};
+    }
+    return unavailable("cannot subscribe to " + filter + ": " + refusal.what());
   } catch (const std::exception& error) {
     return unavailable("cannot subscribe to " + filter + ": " + error.what());
   }
@@ -468,7 +482,12 @@ Status MqttBus::start() {
 }
 Status MqttBus::subscribe(const std::string& filter) {
   if (filter.empty()) return invalid_input("a topic filter is empty");
-  connection_->subscribe(filter);
+  connection_->subscribe(filter, false);
+  return {};
+}
+Status MqttBus::subscribe_if_allowed(const std::string& filter) {
+  if (filter.empty()) return invalid_input("a topic filter is empty");
+  connection_->subscribe(filter, true);
   return {};
 }
 void MqttBus::unsubscribe(const std::string& filter) {

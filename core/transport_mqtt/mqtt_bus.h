@@ -20,6 +20,7 @@ class MqttBus final : public MessageBus {
 
   [[nodiscard]] Status start() override;
   [[nodiscard]] Status subscribe(const std::string& filter) override;
+  [[nodiscard]] Status subscribe_if_allowed(const std::string& filter) override;
   void unsubscribe(const std::string& filter) override;
   [[nodiscard]] Result<PublishId> publish(Message message) override;
   [[nodiscard]] std::optional<BusEvent> next_event(std::chrono::steady_clock::time_point deadline) override;

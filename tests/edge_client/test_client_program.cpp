@@ -11,6 +11,7 @@
 #include "edge_client/update_spool.h"
 #include "models/zoo/zoo_package.h"
 #include "tests/edge_client/device_rig.h"
+#include "tests/support/jumping_clock.h"
 
 using namespace aflguard;
 using namespace aflguard::testing;
@@ -159,6 +160,23 @@ TEST("A broker that is killed and comes back: the client connects again and goes
     const auto before = rig.gateway->applied();
     rig.until([&] { return rig.gateway->applied() >= before + 2; }, "updates after the broker came back");
   }
+  assert_one_update_per_number(*rig.gateway);
+}
+
+TEST("A board whose clock jumps by hours and months sends on, each number once, over the same connection") {
+  WideRig rig;
+  JumpingClock date(rig.folder.path());
+  rig.gateway->publish_model();
+  auto launcher = date.environment();
+  launcher.insert(launcher.begin(), "env");
+  rig.start_client(launcher);
+  for (const char* offset : {"+0", "+6h", "-6h", "+100d", "-100d", "+0"}) {
+    date.set(offset);
+    const auto before = rig.gateway->applied();
+    rig.until([&] { return rig.gateway->applied() >= before + 2; }, offset);
+  }
+  TEST_ASSERT_TRUE_MESSAGE(rig.client_log().find("disconnected") == std::string::npos,
+                           rig.client_log().c_str());
   assert_one_update_per_number(*rig.gateway);
 }
 

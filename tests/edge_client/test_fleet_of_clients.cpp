@@ -12,6 +12,7 @@
 #include "core/learning/npy.h"
 #include "tests/gateway_server/live_fleet.h"
 #include "tests/support/background_process.h"
+#include "tests/support/from_environment.h"
 
 using namespace aflguard;
 using namespace aflguard::testing;
@@ -22,11 +23,6 @@ namespace {
 constexpr std::size_t kFeatures = 20'000;  // an update of 80 KB, five pieces
 constexpr std::size_t kSamples = 4;
 constexpr int kClients = 3;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 /// The real gateway, the real broker and real client processes, each of which may be killed.
 class ClientFleet final {

@@ -19,6 +19,7 @@ class FailingStore final : public GatewayStore {
     verdicts.insert(verdicts.end(), commit.verdicts.begin(), commit.verdicts.end());
     for (const DeviceRecord& device : commit.devices) devices[device.name] = device;
     aggregator.assign(commit.aggregator.begin(), commit.aggregator.end());
+    if (!commit.reference.empty()) reference.assign(commit.reference.begin(), commit.reference.end());
     version = commit.version;
     return {};
   }
@@ -42,6 +43,7 @@ class FailingStore final : public GatewayStore {
   std::vector<VerdictRecord> verdicts;
   std::map<std::string, DeviceRecord> devices;
   Bytes aggregator;
+  Bytes reference;
   std::uint64_t version = 0;
 };
 

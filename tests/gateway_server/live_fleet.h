@@ -121,6 +121,10 @@ class LiveFleet final {
   [[nodiscard]] std::vector<DeviceRecord> devices() const;
   [[nodiscard]] std::vector<float> stored_model() const;
 
+  /// How long everything here waits for anything; kLong by default.
+  void set_patience(std::chrono::seconds patience) { patience_ = patience; }
+  [[nodiscard]] std::chrono::seconds patience() const { return patience_; }
+
   /// One text of gateway.toml by another, before the gateway starts.
   void change_config(const std::string& from, const std::string& to);
   [[nodiscard]] MqttOptions bus_options(const std::string& name);
@@ -137,6 +141,7 @@ class LiveFleet final {
 
  private:
   LiveFleetOptions options_;
+  std::chrono::seconds patience_ = kLong;
   TemporaryFolder folder_;
   std::optional<TestAuthority> authority_;
   std::optional<TestBroker> broker_;

@@ -12,6 +12,7 @@
 #include "core/recording/replay.h"
 #include "tests/gateway_server/live_fleet.h"
 #include "tests/support/forked_process.h"
+#include "tests/support/from_environment.h"
 
 using namespace aflguard;
 using namespace aflguard::testing;
@@ -19,11 +20,6 @@ using namespace aflguard::testing;
 namespace {
 
 constexpr int kDevices = 3;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 std::string device_name(int number) {
   return "pi-" + std::to_string(number);

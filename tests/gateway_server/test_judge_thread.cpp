@@ -1,5 +1,6 @@
 #include <condition_variable>
 
+#include "core/aggregation/aflguard.h"
 #include "core/aggregation/async_sgd.h"
 #include "gateway_server/judge_thread.h"
 #include "tests/gateway_server/failing_store.h"
@@ -76,7 +77,7 @@ class Bench final {
   Bench()
       : aggregator_(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
         judge_("orchard", aggregator_, store, {}, nullptr, clock, log),
-        thread(judge_, 64, 1 << 20,
+        thread(judge_, {64, 1 << 20, 1},
                {.reply = [this](const VerdictMessage& reply) { replies.add(reply); },
                 .model = [this](const SharedModel& model) { models.add(model->version); },
                 .want_reference = {},
@@ -168,4 +169,77 @@ TEST("What is too old is told to whoever counts refusals") {
   bench.send(100);
   bench.send(1);
   TEST_ASSERT_EQUAL_STRING("pi-1", bench.refused.wait_for(1)[0].c_str());
+}
+
+namespace {
+
+/// A reference that is always the same; nobody computes it.
+ReferenceUpdate reference_of_ones(std::uint64_t version) {
+  ReferenceUpdate reference;
+  reference.version = version;
+  reference.vector.assign(kDimension, 1);
+  reference.derive();
+  return reference;
+}
+
+/// Steady time that only a test moves. Ahead of the real one, so that nobody's patience ends.
+class HandClock final : public Clock {
+ public:
+  [[nodiscard]] std::chrono::system_clock::time_point wall() const override { return {}; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
+    return begin_ + std::chrono::milliseconds(now);
+  }
+  std::atomic<std::int64_t> now{0};
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ =
+      std::chrono::steady_clock::now() + std::chrono::hours(1);
+};
+
+}  // namespace
+
+TEST("Server updates take no more than their share of time, and come from the newest model") {
+  FailingStore store;
+  HandClock clock;
+  KeptLog log;
+  GatewayCounters counters;
+  AggregatorOptions options = rate_one();
+  options.reference_interval = 1;
+  Aggregator aggregator(options, std::make_unique<AflGuard>(1.5), nullptr, std::vector<float>(kDimension));
+  UpdateJudge judge("orchard", aggregator, store, {}, nullptr, clock, log);
+  ASSERT_OK(judge.install_reference(reference_of_ones(0), 0));
+  Happenings<VerdictMessage> replies;
+  Happenings<std::uint64_t> wanted;
+  JudgeThread thread(
+      judge, {64, 1 << 20, 0.1},
+      {.reply = [&](const VerdictMessage& reply) { replies.add(reply); },
+       .model = [](const SharedModel&) {},
+       .want_reference = [&](const SharedModel& model, std::uint64_t) { wanted.add(model->version); }},
+      counters, clock, log);
+  thread.start();
+  std::uint64_t sequence = 0;
+  const auto judge_one = [&] {
+    VerifiedUpdate update{"pi-1", {}};
+    update.message.sequence = ++sequence;
+    update.message.base_version = sequence - 1;
+    update.message.vector.assign(kDimension, 1);
+    TEST_ASSERT_TRUE(thread.submit(std::move(update)));
+    (void)replies.wait_for(sequence);
+  };
+  judge_one();
+  TEST_ASSERT_EQUAL_UINT64(1, wanted.wait_for(1)[0]);
+  ReferenceReady ready;
+  ready.reference = reference_of_ones(1);
+  ready.due_since = 1;
+  ready.cost = std::chrono::milliseconds(10);
+  thread.submit(std::move(ready));
+  for (int i = 0; i < 3; ++i) judge_one();  // at the same moment: due, but not yet paid for
+  TEST_ASSERT_EQUAL_UINT64(1, wanted.count());
+  clock.now += 89;
+  judge_one();
+  TEST_ASSERT_EQUAL_UINT64(1, wanted.count());
+  clock.now += 1;
+  judge_one();
+  TEST_ASSERT_TRUE(wanted.wait_for(2)[1] >= 5);
+  thread.stop();
 }

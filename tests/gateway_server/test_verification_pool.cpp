@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "core/envelope/message_codec.h"
 #include "core/envelope_openssl/openssl_signer.h"
@@ -104,7 +106,7 @@ TEST("Workers hand on what is genuine, and count what is not and what does not f
   KeptLog log;
   RefusalLedger ledger(log);
   std::atomic<int> handed_on{0};
-  VerificationPool pool(3, 1000, 1 << 20, bench.opener, rules(), ledger, [&](const VerifiedUpdate&) {
+  VerificationPool pool(3, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger, [&](const VerifiedUpdate&) {
     ++handed_on;
     return true;
   });
@@ -116,9 +118,32 @@ TEST("Workers hand on what is genuine, and count what is not and what does not f
   TEST_ASSERT_EQUAL_INT(100, handed_on);
   TEST_ASSERT_EQUAL_UINT64(50, ledger.counts().at("foreign-sender"));
   TEST_ASSERT_EQUAL_UINT64(1, ledger.counts().at("overloaded"));
-  VerificationPool later(1, 1000, 1 << 20, bench.opener, rules(), ledger,
+  VerificationPool later(1, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger,
                          [](const VerifiedUpdate&) { return false; });
   later.submit({"pi-1", good});
   later.stop();
   TEST_ASSERT_EQUAL_UINT64(2, ledger.counts().at("overloaded"));
+}
+
+TEST("What one device sends too much of costs no other device its place") {
+  Bench bench;
+  KeptLog log;
+  RefusalLedger ledger(log);
+  std::mutex mutex;
+  std::vector<VerifiedUpdate> waiting;  // nobody judges them
+  VerificationPool pool(2, {4, 1 << 20, 2}, bench.opener, rules(), ledger, [&](VerifiedUpdate update) {
+    const std::lock_guard lock(mutex);
+    waiting.push_back(std::move(update));
+    return true;
+  });
+  const Bytes flood = Bench::seal(bench.first, Bench::update());
+  const Bytes honest = Bench::seal(bench.second, Bench::update());
+  for (int i = 0; i < 100; ++i) pool.submit({"pi-1", flood});
+  pool.submit({"pi-2", honest});
+  pool.stop();
+  TEST_ASSERT_EQUAL_UINT64(3, waiting.size());
+  TEST_ASSERT_EQUAL_INT(1, std::count_if(waiting.begin(), waiting.end(),
+                                         [](const auto& update) { return update.device == "pi-2"; }));
+  TEST_ASSERT_EQUAL_UINT64(98, ledger.counts().at("overloaded"));
+  ASSERT_CONTAINS(log.text(), "too many updates of this device wait already");
 }

@@ -103,6 +103,33 @@ TEST("A restored aggregator gives the same verdicts and the same model, bit for 
   }
 }
 
+TEST("The server update may be kept apart: both parts give the same aggregator, and must belong together") {
+  for (const FilterKind& kind : all_filters()) {
+    FixedReference source(std::vector<float>(kDimension, 1));
+    const auto fresh = [&] {
+      return aggregator(make(kind, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
+    };
+    Aggregator original = fresh();
+    Random random(42);
+    (void)run(original, random, 20);
+    const auto older = original.save_reference();
+    (void)run(original, random, 57);
+    const auto state = original.save_without_reference();
+    const auto reference = original.save_reference();
+    Aggregator copy = fresh();
+    ASSERT_OK(copy.restore(state, reference));
+    TEST_ASSERT_TRUE_MESSAGE(copy.save() == original.save(), kind.name.data());
+    if (reference.empty()) continue;  // this filter needs none
+    TEST_ASSERT_TRUE(state.size() + kDimension * sizeof(float) <= original.save().size());
+    Aggregator target = fresh();
+    TEST_ASSERT_TRUE(target.restore(state).error().kind == ErrorKind::kCorrupt);
+    TEST_ASSERT_TRUE(target.restore(state, older).error().kind == ErrorKind::kCorrupt);
+    for (std::size_t length = 0; length < reference.size(); ++length) {
+      TEST_ASSERT_FALSE(target.restore(state, std::span(reference).first(length)).ok());
+    }
+  }
+}
+
 TEST("State that is cut short, too long, of another filter or another size is refused and changes nothing") {
   for (const FilterKind& kind : all_filters()) {
     FixedReference source(std::vector<float>(kDimension, 1));
