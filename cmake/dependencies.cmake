@@ -15,10 +15,11 @@ find_package(SQLite3 3.35 REQUIRED)
 find_library(LIBCBOR_LIBRARY cbor REQUIRED)
 add_library(libcbor INTERFACE)
 target_link_libraries(libcbor INTERFACE "${LIBCBOR_LIBRARY}")
-find_library(MBEDX509_LIBRARY mbedx509 REQUIRED)
-find_library(MBEDCRYPTO_LIBRARY mbedcrypto REQUIRED)
+# Mbed TLS goes into the programs: Debian 12 and 13 have versions that do not fit each other.
+find_library(MBEDX509_ARCHIVE NAMES libmbedx509.a mbedx509 REQUIRED)
+find_library(MBEDCRYPTO_ARCHIVE NAMES libmbedcrypto.a mbedcrypto REQUIRED)
 add_library(mbedtls_crypto INTERFACE)
-target_link_libraries(mbedtls_crypto INTERFACE "${MBEDX509_LIBRARY}" "${MBEDCRYPTO_LIBRARY}")
+target_link_libraries(mbedtls_crypto INTERFACE "${MBEDX509_ARCHIVE}" "${MBEDCRYPTO_ARCHIVE}")
 
 # ONNX Runtime: headers only; the library itself is loaded at run time.
 add_library(onnxruntime_headers INTERFACE)

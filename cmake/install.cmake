@@ -1,18 +1,45 @@
-# `cmake --install build/release --prefix /usr/local`: programs, their private ONNX Runtime, and systemd units.
+# `cmake --install build/release --prefix /usr/local`, and what goes into the packages client, gateway and tools.
 include(GNUInstallDirs)
-install(TARGETS aflguard aflguard-client aflguard-gateway aflguard-byzantine-client
-        RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+include(cmake/private_library.cmake)
+
+aflguard_install_programs(client aflguard-client)
+aflguard_install_programs(gateway aflguard-gateway)
+aflguard_install_programs(tools aflguard aflguard-byzantine-client aflguard-bench-peer aflguard-train-probe)
+
+# Each package is complete: a board needs one file, and no package depends on another one's version.
 get_filename_component(installed_onnxruntime "${CMAKE_BINARY_DIR}/lib/aflguard/libonnxruntime.so.1" REALPATH)
-install(FILES "${installed_onnxruntime}" DESTINATION lib/aflguard RENAME libonnxruntime.so.1 OPTIONAL)
+find_library(PAHO_C_LIBRARY paho-mqtt3as REQUIRED)
+find_library(PAHO_CPP_LIBRARY paho-mqttpp3 REQUIRED)
+foreach(component client gateway tools)
+  if(EXISTS "${installed_onnxruntime}")
+    aflguard_install_private("${installed_onnxruntime}" ${component})
+  endif()
+  aflguard_install_private("${PAHO_CPP_LIBRARY}" ${component})
+  aflguard_install_private("${PAHO_C_LIBRARY}" ${component})
+  aflguard_install_private("${LIBCBOR_LIBRARY}" ${component})
+endforeach()
+aflguard_install_private("${ONNX_LIBRARY}" tools)
+aflguard_install_private("${ONNX_PROTO_LIBRARY}" tools)
+aflguard_install_private("${Protobuf_LIBRARY}" tools)
 
 # The units name programs by their full path, which is known when they are installed.
-foreach(unit aflguard-client.service aflguard-gateway.service)
+function(aflguard_install_unit unit component)
   install(CODE "
     file(READ \"${PROJECT_SOURCE_DIR}/packaging/systemd/${unit}\" text)
-    string(REPLACE \"/usr/bin/\" \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+    string(REPLACE \"=/usr/bin/aflguard\" \"=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/aflguard\" text \"\${text}\")
     file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/${unit}\" \"\${text}\")
-    message(STATUS \"Installing: \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/${unit}\")")
+    message(STATUS \"Installing: \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/${unit}\")"
+    COMPONENT ${component})
+endfunction()
+aflguard_install_unit(aflguard-client.service client)
+aflguard_install_unit(aflguard-gateway.service gateway)
+aflguard_install_unit(aflguard-broker.service gateway)
+foreach(component client gateway)
+  install(FILES packaging/systemd/aflguard.sysusers.conf DESTINATION lib/sysusers.d
+          RENAME aflguard-${component}.conf COMPONENT ${component})
 endforeach()
-install(FILES packaging/systemd/mosquitto.service.d/aflguard.conf
-        DESTINATION lib/systemd/system/mosquitto.service.d)
-install(FILES packaging/systemd/aflguard.sysusers.conf DESTINATION lib/sysusers.d RENAME aflguard.conf)
+
+install(FILES edge_client/client.example.toml DESTINATION share/doc/aflguard-client/examples COMPONENT client)
+install(FILES gateway_server/gateway.example.toml DESTINATION share/doc/aflguard-gateway/examples COMPONENT gateway)
+
+include(cmake/packages.cmake)

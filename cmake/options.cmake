@@ -7,6 +7,8 @@ set(AFLGUARD_ONLY_TESTS "" CACHE STRING "Regular expression: only these tests ar
 set(AFLGUARD_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 set(AFLGUARD_CACHE_DIR "$ENV{HOME}/.cache/aflguard" CACHE PATH "Where ./run setup keeps pinned downloads")
 
+# A package of one component needs only its own programs built.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -57,3 +57,28 @@ try_setup_arm64() {
 }
 
 setup_arm64() { try_setup_arm64 || die "without these packages nothing can be built for arm64"; }
+
+# A board's unit tests under QEMU: the quick ones, in ./run test. Machines that cannot have them say so and go on.
+test_arm64_quick() { # CTEST-ARGUMENT...
+  if try_setup_arm64; then
+    build arm64-quick
+    ctest --test-dir build/arm64-quick -L emulated --output-on-failure --parallel "$(jobs)" "$@"
+  else
+    say "SKIPPED: the tests for arm64 boards, for the reason above; everything else was tested"
+  fi
+}
+
+# Everything for boards: all tests under QEMU, and gradients beside this machine's.
+check_arm64() {
+  setup_arm64
+  install_packages python3
+  build_targets=aflguard
+  build release
+  build_targets=
+  build arm64 -DAFLGUARD_TESTS=ON
+  python3 tests/cross_check/arm64_gradients.py build/release/bin/aflguard build/arm64/emulated-bin/aflguard
+  # Left out: what measures memory or time, which under emulation are the emulator's, and what starts siblings of its
+  # own program, which this machine cannot run by itself.
+  ctest --test-dir build/arm64 -L emulated --output-on-failure --parallel "$(jobs)" --timeout 1800 \
+    -E 'client_memory|tools\.demo|in_browser|architecture|lab\.|crash_recovery'
+}

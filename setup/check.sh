@@ -10,6 +10,8 @@ faults      kills, damaged messages and full disks at random moments, each time 
 fuzz        libFuzzer over every place where bytes from the network are read first
 nats        a cluster of three NATS servers carries a fleet
 browser     reports open in a real browser
+arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
+packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }

@@ -111,13 +111,16 @@ watch_build() { # PID LOG PRESET
   wait "$1"
 }
 
+# Builds what the preset names, or only the targets in $build_targets.
+build_targets=
 build() { # PRESET [CMAKE-OPTION...]
   preset=$1
   shift
   log="build/$preset.log"
   mkdir -p build
   cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" "$@" >"$log" 2>&1 && {
-    cmake --build --preset "$preset" --parallel "$(jobs)" >>"$log" 2>&1 &
+    # shellcheck disable=SC2086  # one word per target
+    cmake --build --preset "$preset" --parallel "$(jobs)" ${build_targets:+--target $build_targets} >>"$log" 2>&1 &
     watch_build $! "$log" "$preset"
   } || {
     tail -n 60 "$log" >&2

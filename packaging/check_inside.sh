@@ -1,0 +1,97 @@
+# Runs inside a fresh Debian with a running systemd: what an operator does, on one machine.
+# --without-services: no systemd runs here.
+set -eu
+services=yes
+[ "${1:-}" != --without-services ] || services=
+say() { echo "  $*"; }
+die() { echo "FAILED: $*" >&2; exit 1; }
+wait_active() { # UNIT
+  for _ in $(seq 900); do
+    case $(systemctl is-active "$1") in
+      active) return 0 ;;
+      failed) break ;;
+    esac
+    sleep 0.2
+  done
+  systemctl status --no-pager "$1" >&2 || true
+  die "$1 is $(systemctl is-active "$1")"
+}
+as_fleet() { setpriv --reuid aflguard --regid aflguard --clear-groups env HOME=/ "$@"; }
+fleet=/var/lib/aflguard/fleet
+
+# No recommended packages: what is needed must be depended on.
+apt-get -q install -y --no-install-recommends mosquitto /root/old/*.deb >/root/install.log 2>&1 || { tail -n 20 /root/install.log; die "installing"; }
+say "installed with: $(dpkg-query -W -f '${Package} ' 'libssl3*' libsqlite3-0 'libpng16*' 2>/dev/null)"
+for program in aflguard aflguard-client aflguard-gateway; do
+  $program --version >/dev/null || die "$program does not start"
+  ! ldd "$(command -v $program)" | grep 'not found' || die "$program misses libraries"
+done
+[ -z "$services" ] || for unit in aflguard-client aflguard-gateway aflguard-broker; do
+  systemd-analyze verify --man=no "$unit.service" || die "$unit.service"
+  [ "$(systemctl is-enabled $unit)" = enabled ] || die "$unit is not enabled"
+  [ "$(systemctl is-active $unit)" = inactive ] || die "$unit runs without configuration"
+  exposure=$(systemd-analyze security --no-pager "$unit.service" | sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p')
+  say "$unit: exposure $exposure of 10"
+  awk "BEGIN { exit !($exposure < 3) }" || die "$unit.service is exposed: $exposure, 3 is allowed"
+done
+[ "$(stat -c '%U %a' /etc/aflguard)" = "aflguard 750" ] || die "/etc/aflguard: $(stat -c '%U %a' /etc/aflguard)"
+[ "$(stat -c '%U %a' /var/lib/aflguard)" = "aflguard 700" ] || die "/var/lib/aflguard: $(stat -c '%U %a' /var/lib/aflguard)"
+
+cd /
+as_fleet aflguard fleet init $fleet --name greenhouse --broker-host localhost >/dev/null
+as_fleet aflguard model build --zoo logistic-regression --features 4 --classes 3 -o $fleet/model >/dev/null
+awk 'BEGIN { srand(1); for (i = 0; i < 300; ++i) { l = i % 3; printf "%f,%f,%f,%f,%d\n", l + rand(), rand(), 2 - l + rand(), rand(), l } }' >/tmp/samples.csv
+install -o aflguard -g aflguard -m 600 /tmp/samples.csv $fleet/gateway/trusted.csv
+as_fleet aflguard device add pi-1 --fleet $fleet >/dev/null
+as_fleet aflguard device bundle pi-1 --fleet $fleet -o $fleet/pi-1.tar >/dev/null
+tar -xf $fleet/pi-1.tar -C /etc/aflguard --no-same-owner
+install -o aflguard -g aflguard -m 600 /tmp/samples.csv /var/lib/aflguard/data.csv
+chown -R aflguard:aflguard /etc/aflguard
+as_fleet aflguard-client --config /etc/aflguard/client.toml --test-config >/dev/null || die "client --test-config"
+as_fleet aflguard-gateway --config $fleet/gateway/gateway.toml --test-config >/dev/null || die "gateway --test-config"
+
+start_and_look() {
+  systemctl start aflguard-broker aflguard-gateway aflguard-client
+  for unit in aflguard-broker aflguard-gateway aflguard-client; do wait_active $unit; done
+  # One verdict: broker, gateway and client have spoken with each other.
+  for _ in $(seq 900); do
+    verdicts=$(journalctl -u aflguard-client --no-pager | grep -c 'verdict .*: accepted' || true)
+    [ "$verdicts" -eq 0 ] || break
+    sleep 0.2
+  done
+  [ "$verdicts" -gt 0 ] || die "the client got no verdict"
+  say "the units run, and the client's updates are accepted"
+  if aflguard doctor --help >/dev/null 2>&1; then
+    as_fleet aflguard doctor --fleet $fleet || die "aflguard doctor is not content"
+  fi
+}
+if [ -n "$services" ]; then
+  start_and_look
+else
+  install -d -o aflguard -g aflguard $fleet/gateway/state
+  touch $fleet/gateway/state/gateway.db
+fi
+
+client_state=$(ls -A /var/lib/aflguard)
+echo '# kept' >>/etc/aflguard/gateway.env
+[ -z "$services" ] || gateway_process=$(systemctl show -P MainPID aflguard-gateway)
+apt-get -q install -y --no-install-recommends /root/new/*.deb >/root/upgrade.log 2>&1 || { tail -n 20 /root/upgrade.log; die "upgrading"; }
+if [ -n "$services" ]; then
+  for unit in aflguard-broker aflguard-gateway aflguard-client; do wait_active $unit; done
+  [ "$(systemctl show -P MainPID aflguard-gateway)" != "$gateway_process" ] || die "the upgrade did not restart the gateway"
+fi
+[ -f $fleet/gateway/state/gateway.db ] && [ -f /etc/aflguard/device.key ] || die "the upgrade lost state"
+grep -q '# kept' /etc/aflguard/gateway.env || die "the upgrade lost a changed configuration"
+[ "$(ls -A /var/lib/aflguard)" = "$client_state" ] || die "the upgrade changed the client's state: $(ls -A /var/lib/aflguard)"
+say "upgraded: state and configuration kept${services:+, services restarted}"
+
+apt-get -q remove -y aflguard-client aflguard-gateway aflguard-tools >/root/remove.log 2>&1 || { tail /root/remove.log; die "removing"; }
+[ -z "$services" ] || for unit in aflguard-gateway aflguard-client; do ! systemctl -q is-active $unit || die "$unit runs after removal"; done
+[ -f $fleet/gateway/state/gateway.db ] && [ -f /etc/aflguard/client.toml ] && [ -f /etc/aflguard/device.key ] || die "removing lost state"
+say "removed: state and configuration kept"
+
+apt-get -q purge -y aflguard-client aflguard-gateway aflguard-tools >/root/purge.log 2>&1 || { tail /root/purge.log; die "purging"; }
+[ ! -e /etc/aflguard ] || die "purging left /etc/aflguard: $(ls -A /etc/aflguard)"
+[ ! -e $fleet/gateway/state ] && [ ! -e /var/lib/aflguard/data.csv ] || die "purging left state: $(ls -A /var/lib/aflguard)"
+[ -f $fleet/ca/ca.key ] || die "purging threw the fleet's authority away"
+say "purged: all gone, the fleet's authority kept"
