@@ -21,6 +21,8 @@ endforeach()
 aflguard_install_private("${ONNX_LIBRARY}" tools)
 aflguard_install_private("${ONNX_PROTO_LIBRARY}" tools)
 aflguard_install_private("${Protobuf_LIBRARY}" tools)
+# The dashboard's page, where it was built (./run dashboard).
+install(FILES "${CMAKE_BINARY_DIR}/../dashboard/index.html" DESTINATION share/aflguard/dashboard COMPONENT tools OPTIONAL)
 
 # The units name programs by their full path, which is known when they are installed.
 function(aflguard_install_unit unit component)

@@ -4,6 +4,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "fleet/dashboard_access.h"
+
 namespace aflguard {
 namespace {
 
@@ -90,7 +92,8 @@ Result<std::string> mosquitto_configuration(const FleetSettings& settings, const
          line("log_dest", "stderr") + line("log_type", "error") + line("log_type", "warning") +
          line("log_type", "notice") + line("log_type", "information") + line("connection_messages", "true") +
          line("set_tcp_nodelay", "true") + "\n" + storage(folder) + "\n" + limits(settings) + "\n" +
-         line("per_listener_settings", "true") + listener(settings, folder);
+         line("per_listener_settings", "true") + listener(settings, folder) +
+         (settings.dashboard_port == 0 ? "" : "\n" + dashboard_listener(settings, folder));
 }
 
 std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,

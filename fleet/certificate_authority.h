@@ -57,6 +57,11 @@ class CertificateAuthority {
   [[nodiscard]] virtual Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
                                                                     const CertificateTerms& terms) = 0;
 
+  /// A password that nobody guesses: 192 random bits in letters, digits, '-' and '_'.
+  [[nodiscard]] virtual Result<std::string> new_password() = 0;
+  /// What a broker keeps of a password, with new salt: a field of Mosquitto's password file.
+  [[nodiscard]] virtual Result<std::string> password_verifier(std::string_view password) = 0;
+
   /// The list of revoked serials (PEM), valid as long as the authority. It is dated `now`, or a second after
   /// `previous` when that is later, and numbered one higher: readers tell the newest of two by that.
   [[nodiscard]] virtual Result<std::string> revocation_list(std::span<const std::string> serials,

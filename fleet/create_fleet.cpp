@@ -1,6 +1,7 @@
 #include "core/base/atomic_file.h"
 #include "fleet/broker_files.h"
 #include "fleet/configuration.h"
+#include "fleet/dashboard_access.h"
 #include "fleet/identity_files.h"
 #include "fleet/identity_terms.h"
 #include "fleet/provisioning.h"
@@ -75,6 +76,7 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(write_file_atomically(staged.access_list(), broker_access_list(settings, {}, viewers)));
   TRY(const std::string list, authority.revocation_list({}, {}, clock.wall() - kCertificateBackdating));
   TRY_STATUS(write_file_atomically(staged.revocation_list(), list));
+  TRY_STATUS(write_dashboard_access(settings, staged, authority));
   TRY_STATUS(write_file_atomically(staged.gateway() / "gateway.toml", gateway_configuration(settings)));
   TRY_STATUS(write_device_book(staged.device_book(), {}));
   if (model) TRY_STATUS(copy_model(*model, staged.model()));

@@ -17,6 +17,10 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path broker_pid() const { return broker_state() / "mosquitto.pid"; }
   [[nodiscard]] std::filesystem::path revocation_list() const { return broker() / "crl.pem"; }
   [[nodiscard]] std::filesystem::path access_list() const { return broker() / "acl"; }
+  [[nodiscard]] std::filesystem::path dashboard_passwords() const { return broker() / "dashboard.passwords"; }
+  [[nodiscard]] std::filesystem::path dashboard_access_list() const { return broker() / "dashboard.acl"; }
+  /// What the page needs to know to be let in, for its owner's eyes.
+  [[nodiscard]] std::filesystem::path dashboard_key() const { return root / "dashboard" / "key"; }
   [[nodiscard]] std::filesystem::path gateway() const { return root / "gateway"; }
   [[nodiscard]] std::filesystem::path operator_folder() const { return root / "operator"; }
   [[nodiscard]] std::filesystem::path viewer_book() const { return root / "viewers.json"; }

@@ -45,6 +45,14 @@ Status check_settings(const FleetSettings& settings) {
                          "' is neither a host name nor an address");
   }
   if (settings.broker_port == 0) return invalid_input("broker port 0 is no port; choose 1 to 65535");
+  if (settings.dashboard_port == settings.broker_port) {
+    return invalid_input("the dashboard's port is " + std::to_string(settings.dashboard_port) +
+                         ", which is the broker's; choose another");
+  }
+  if (!is_ip_address(settings.dashboard_host)) {
+    return invalid_input("dashboard host '" + settings.dashboard_host.substr(0, 80) +
+                         "' is no address; choose 127.0.0.1 for this machine only, 0.0.0.0 for everybody");
+  }
   const auto outside = [](const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
     return value >= low && value <= high
                ? Status()
@@ -71,6 +79,10 @@ Result<FleetSettings> read_fleet_settings(const std::filesystem::path& path) {
   settings.queue_bytes = static_cast<std::uint64_t>(broker.integer_or(
       "queue_bytes", static_cast<std::int64_t>(settings.queue_bytes), kMinQueueBytes, kMaxQueueBytes));
   settings.reload_command = broker.text_or("reload", "");
+  auto dashboard = file.table("dashboard");
+  settings.dashboard_port =
+      static_cast<std::uint16_t>(dashboard.integer_or("port", settings.dashboard_port, 0, 65535));
+  settings.dashboard_host = dashboard.text_or("host", settings.dashboard_host);
   settings.certificate_days = static_cast<int>(
       file.table("certificates").integer_or("days", settings.certificate_days, 1, kMaxCertificateDays));
   TRY_STATUS(file.finish());
@@ -109,6 +121,16 @@ std::string fleet_settings_text(const FleetSettings& settings) {
          "first.\n" +
          (settings.reload_command.empty() ? std::string("# reload = \"\"\n")
                                           : "reload = " + toml_text(settings.reload_command) + "\n") +
+         "\n[dashboard]\n"
+         "# Where browsers reach the broker (docs/dashboard.md); 0: nowhere. Restart the broker after a "
+         "change.\n"
+         "port = " +
+         std::to_string(settings.dashboard_port) +
+         "\n"
+         "# The address that it listens on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody.\n"
+         "host = " +
+         toml_text(settings.dashboard_host) +
+         "\n"
          "\n[certificates]\n"
          "# How long new certificates are valid.\n"
          "days = " +

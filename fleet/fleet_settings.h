@@ -21,6 +21,9 @@ struct FleetSettings {
   std::uint64_t queue_bytes = 600u << 20;
   /// How the broker is told to read its files again; empty: SIGHUP to the process in its pid file.
   std::string reload_command{};
+  /// Where browsers reach the broker, by WebSocket over TLS; 0: nowhere.
+  std::uint16_t dashboard_port = 0;
+  std::string dashboard_host = "127.0.0.1";  ///< the address that this listener is bound to
   int certificate_days = 730;
 
   friend bool operator==(const FleetSettings&, const FleetSettings&) = default;

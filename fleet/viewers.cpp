@@ -1,6 +1,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/identifier.h"
 #include "fleet/broker_files.h"
+#include "fleet/dashboard_access.h"
 #include "fleet/identity_files.h"
 #include "fleet/identity_terms.h"
 #include "fleet/provisioning.h"
@@ -99,6 +100,7 @@ Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock
     TRY_STATUS(write_file_atomically(folder / "viewer.toml", viewer_configuration(settings_, viewer.name)));
   }
   TRY_STATUS(write_file_atomically(folder_.broker() / "mosquitto.conf", configuration));
+  TRY_STATUS(write_dashboard_access(settings_, folder_, authority));
   return write_lists({}, authority, clock);
 }
 

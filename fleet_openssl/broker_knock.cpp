@@ -5,24 +5,17 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <optional>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <vector>
 
+#include "fleet_openssl/broker_socket.h"
 #include "fleet_openssl/x509_text.h"
 
 namespace aflguard {
 namespace {
-
-using OpensslContext = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
-using OpensslConnection = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
-using Addresses = std::unique_ptr<addrinfo, OpensslFree<::freeaddrinfo>>;
 
 /// OpenSSL writes to sockets without MSG_NOSIGNAL: a broker that hangs up would end this program.
 class IgnoredBrokenPipes final {
@@ -40,44 +33,6 @@ class IgnoredBrokenPipes final {
   struct sigaction before_ {};
 };
 
-class Socket final {
- public:
-  explicit Socket(int fd) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&&) = delete;
-  Socket(const Socket&) = delete;
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-Result<Socket> open_connection(const std::string& host, std::uint16_t port, std::chrono::seconds patience) {
-  const std::string place = host + ":" + std::to_string(port);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int problem = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-      problem != 0) {
-    return unavailable("cannot find the broker's host " + host + ": " + ::gai_strerror(problem));
-  }
-  const Addresses addresses(found);
-  const timeval limit{static_cast<time_t>(patience.count()), 0};
-  int problem = ECONNREFUSED;
-  for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
-    Socket made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
-    if (made.get() < 0) continue;
-    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
-    problem = errno;
-  }
-  return unavailable("cannot reach the broker at " + place + ": " + std::strerror(problem));
-}
-
 Result<OpensslContext> make_context(const std::string& authority_pem, const Credential& credential) {
   OpensslContext context(SSL_CTX_new(TLS_client_method()));
   const OpensslCertificate authority = certificate_from_pem(authority_pem);
@@ -92,18 +47,6 @@ Result<OpensslContext> make_context(const std::string& authority_pem, const Cred
   }
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   return context;
-}
-
-Status expect_host(SSL* connection, const std::string& host) {
-  X509_VERIFY_PARAM* const rules = SSL_get0_param(connection);
-  const bool address = X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str()) == 1;
-  if (address) return {};
-  ERR_clear_error();  // it is a name
-  if (SSL_set1_host(connection, host.c_str()) != 1 ||
-      SSL_set_tlsext_host_name(connection, host.c_str()) != 1) {
-    return openssl_error(ErrorKind::kInternal, "OpenSSL does not take the host name " + host);
-  }
-  return {};
 }
 
 /// MQTT 3.1.1: CONNECT with a clean session and ten seconds of keep-alive.

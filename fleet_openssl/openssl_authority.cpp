@@ -1,9 +1,12 @@
 #include "fleet_openssl/openssl_authority.h"
 
+#include <algorithm>
 #include <array>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <span>
 
 #include "core/base/identifier.h"
 #include "core/base/rfc3339.h"
@@ -19,12 +22,24 @@ Error library_failed(const std::string& what) {
   return openssl_error(ErrorKind::kInternal, "OpenSSL cannot " + what);
 }
 
+Status fill_randomly(std::span<std::uint8_t> bytes) {
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
+    return library_failed("make a random number");
+  return {};
+}
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                                   static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
 /// 128 random bits, the highest of them 0 and the next 1: positive, and always of the same length.
 Result<std::string> random_serial() {
   std::array<std::uint8_t, 16> bytes{};
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-    return library_failed("make a random number");
-  }
+  TRY_STATUS(fill_randomly(bytes));
   bytes[0] = static_cast<std::uint8_t>((bytes[0] & 0x3fU) | 0x40U);
   return to_hex(bytes);
 }
@@ -238,6 +253,29 @@ Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view r
                          "', not for '" + terms.name + "'; use the request that this device made");
   }
   return state_->sign(key, terms);
+}
+
+Result<std::string> OpensslAuthority::new_password() {
+  std::array<std::uint8_t, 24> bytes{};
+  TRY_STATUS(fill_randomly(bytes));
+  std::string text = base64(bytes);  // a multiple of three bytes: no padding
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  return text;
+}
+
+Result<std::string> OpensslAuthority::password_verifier(std::string_view password) {
+  // Mosquitto's own form and effort. Passwords are random here: more rounds would protect nothing.
+  constexpr int kRounds = 101;
+  std::array<std::uint8_t, 12> salt{};
+  std::array<std::uint8_t, 64> hash{};
+  TRY_STATUS(fill_randomly(salt));
+  if (PKCS5_PBKDF2_HMAC(password.data(), static_cast<int>(password.size()), salt.data(),
+                        static_cast<int>(salt.size()), kRounds, EVP_sha512(), static_cast<int>(hash.size()),
+                        hash.data()) != 1) {
+    return library_failed("hash a password");
+  }
+  return "$7$" + std::to_string(kRounds) + "$" + base64(salt) + "$" + base64(hash);
 }
 
 Result<std::string> OpensslAuthority::revocation_list(std::span<const std::string> serials,

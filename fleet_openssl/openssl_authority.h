@@ -32,6 +32,8 @@ class OpensslAuthority final : public CertificateAuthority {
                                                         const CertificateTerms& terms) override;
   [[nodiscard]] Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
                                                             const CertificateTerms& terms) override;
+  [[nodiscard]] Result<std::string> new_password() override;
+  [[nodiscard]] Result<std::string> password_verifier(std::string_view password) override;
   [[nodiscard]] Result<std::string> revocation_list(std::span<const std::string> serials,
                                                     std::string_view previous_pem,
                                                     std::chrono::system_clock::time_point now) override;

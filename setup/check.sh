@@ -12,6 +12,7 @@ nats        a cluster of three NATS servers carries a fleet
 browser     reports open in a real browser
 arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
+dashboard   the dashboard in a real browser, with a fleet behind it
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }

@@ -1,5 +1,6 @@
 #include "tests/support/raw_mqtt_client.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
 #include <deque>
@@ -42,6 +43,13 @@ std::string packet(std::uint8_t kind, const std::string& body) {
   return bytes + body;
 }
 
+std::string frame(const std::string& bytes) {
+  const bool small = bytes.size() < 126;
+  check(bytes.size() < 65536, "tests send small frames");
+  return std::string("\x82") + static_cast<char>(0x80U | (small ? bytes.size() : 126U)) +
+         (small ? "" : number16(bytes.size())) + std::string(4, '\0') + bytes;
+}
+
 struct Packet {
   std::uint8_t kind = 0;  ///< with its flags
   std::string body;
@@ -54,6 +62,8 @@ struct RawMqttClient::State {
   SSL* connection = nullptr;
   int socket = -1;
   bool accepted = false;
+  bool web_socket = false;
+  std::string unread;  ///< what frames of the WebSocket brought and nobody has read
   std::deque<RawMessage> received;
 
   ~State() {
@@ -63,11 +73,75 @@ struct RawMqttClient::State {
     ERR_clear_error();
   }
 
-  bool send(const std::string& bytes) {
+  /// Connects to `port` on loopback; false when TLS fails.
+  bool open(std::uint16_t port) {
+    socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const timeval limit{10, 0};
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const int at_once = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    check(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
+          "the broker listens");
+    connection = SSL_new(context);
+    SSL_set_fd(connection, socket);
+    return SSL_connect(connection) == 1;
+  }
+  void ask_for_session(const std::string& connect) {
+    send(packet(kConnect, connect));
+    const auto answer = next();
+    accepted = answer && answer->kind == kConnectAnswer && answer->body.size() == 2 && answer->body[1] == 0;
+  }
+  /// RFC 6455, as far as a test needs it: one frame for each packet, masked with zeros.
+  bool upgrade() {
+    const std::string request =
+        "GET /mqtt HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Protocol: mqtt\r\n\r\n";
+    if (!send_raw(request)) return false;
+    std::string answer;
+    char letter = 0;
+    while (!answer.ends_with("\r\n\r\n") && read_raw(&letter, 1)) answer += letter;
+    web_socket = answer.starts_with("HTTP/1.1 101");
+    return web_socket;
+  }
+  bool read_frame() {
+    std::uint8_t head[2];
+    if (!read_raw(reinterpret_cast<char*>(head), 2)) return false;
+    std::size_t size = head[1] & 0x7fU;
+    const int more = size == 126 ? 2 : size == 127 ? 8 : 0;
+    if (more > 0) size = 0;
+    for (int i = 0; i < more; ++i) {
+      std::uint8_t digit = 0;
+      if (!read_raw(reinterpret_cast<char*>(&digit), 1)) return false;
+      size = size << 8U | digit;
+    }
+    std::string content(size, '\0');
+    if (!read_raw(content.data(), size)) return false;
+    constexpr unsigned kClose = 8;
+    if ((head[0] & 0x0fU) == kClose) return false;
+    unread += content;
+    return true;
+  }
+
+  bool send(const std::string& bytes) { return send_raw(web_socket ? frame(bytes) : bytes); }
+  bool send_raw(const std::string& bytes) {
     return SSL_write(connection, bytes.data(), static_cast<int>(bytes.size())) ==
            static_cast<int>(bytes.size());
   }
   bool read(char* to, std::size_t count) {
+    if (!web_socket) return read_raw(to, count);
+    while (unread.size() < count) {
+      if (!read_frame()) return false;
+    }
+    std::copy_n(unread.begin(), count, to);
+    unread.erase(0, count);
+    return true;
+  }
+  bool read_raw(char* to, std::size_t count) {
     while (count > 0) {
       const int got = SSL_read(connection, to, static_cast<int>(count));
       if (got <= 0) return false;
@@ -120,24 +194,22 @@ RawMqttClient::RawMqttClient(std::uint16_t port, const MqttIdentity& identity, c
             SSL_CTX_use_PrivateKey_file(context, identity.key.c_str(), SSL_FILETYPE_PEM) == 1,
         "the identity's files can be read");
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  state_->socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval limit{10, 0};
-  ::setsockopt(state_->socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  const int at_once = 1;
-  ::setsockopt(state_->socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  check(::connect(state_->socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
-        "the broker listens");
-  state_->connection = SSL_new(context);
-  SSL_set_fd(state_->connection, state_->socket);
-  if (SSL_connect(state_->connection) != 1) return;
-  state_->send(packet(kConnect, text("MQTT") + std::string("\x04\x02\0\x3c", 4) + text(client_id)));
-  const auto answer = state_->next();
-  state_->accepted =
-      answer && answer->kind == kConnectAnswer && answer->body.size() == 2 && answer->body[1] == 0;
+  if (state_->open(port)) {
+    state_->ask_for_session(text("MQTT") + std::string("\x04\x02\0\x3c", 4) + text(client_id));
+  }
+}
+
+RawMqttClient::RawMqttClient(std::uint16_t port, const MqttUser& user, const std::string& client_id)
+    : state_(std::make_unique<State>()) {
+  ::signal(SIGPIPE, SIG_IGN);
+  state_->context = SSL_CTX_new(TLS_client_method());
+  check(SSL_CTX_load_verify_locations(state_->context, user.authority.c_str(), nullptr) == 1,
+        "the authority's file can be read");
+  SSL_CTX_set_verify(state_->context, SSL_VERIFY_PEER, nullptr);
+  if (!state_->open(port) || !state_->upgrade()) return;
+  const char flags = static_cast<char>(user.name.empty() ? 0x02 : 0xc2);
+  state_->ask_for_session(text("MQTT") + "\x04" + flags + std::string("\0\x3c", 2) + text(client_id) +
+                          (user.name.empty() ? "" : text(user.name) + text(user.password)));
 }
 
 RawMqttClient::~RawMqttClient() = default;

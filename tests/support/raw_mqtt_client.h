@@ -14,6 +14,13 @@ struct MqttIdentity {
   std::filesystem::path authority;
 };
 
+/// Whoever comes with a name and a password instead of a certificate.
+struct MqttUser {
+  std::string name;
+  std::string password;
+  std::filesystem::path authority;
+};
+
 struct RawMessage {
   std::string topic;
   std::string payload;
@@ -27,6 +34,8 @@ class RawMqttClient final {
   /// Connects with a clean session. Whether the broker took it: accepted().
   RawMqttClient(std::uint16_t port, const MqttIdentity& identity, const std::string& client_id,
                 bool newest_tls = true);
+  /// The same as a browser does it: over a WebSocket.
+  RawMqttClient(std::uint16_t port, const MqttUser& user, const std::string& client_id);
   ~RawMqttClient();
   RawMqttClient(const RawMqttClient&) = delete;
   RawMqttClient& operator=(const RawMqttClient&) = delete;

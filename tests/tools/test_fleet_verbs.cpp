@@ -74,7 +74,7 @@ TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
   ASSERT_CONTAINS(session.expect(1, "device revoke pi-1"), "has no device 'pi-1'");
   ASSERT_CONTAINS(session.expect(1, "device bundle pi-1 -o /dev/null/x.tar"), "has no device 'pi-1'");
   ASSERT_CONTAINS(session.expect(1, "fleet renew kitchen --fleet fleet"),
-                  "none of broker, gateway and the fleet's viewers");
+                  "none of broker, gateway, dashboard-key and the fleet's viewers");
   ASSERT_CONTAINS(session.expect(1, "fleet init new --name f --model none"), "none is no model package");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "new"));
   (void)session.expect(2, "device add");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/learning/model_package.h"
+#include "fleet/dashboard_access.h"
 #include "fleet/provisioning.h"
 #include "fleet_openssl/authority_files.h"
 #include "tools/aflguard/broker_news.h"
@@ -69,16 +70,26 @@ Status init(const FleetOptions& options) {
   return {};
 }
 
+/// Pages come with a key, not with a certificate.
+Status renew_dashboard(const Fleet& fleet, CertificateAuthority& authority) {
+  TRY_STATUS(renew_dashboard_key(fleet.settings(), fleet.folder(), authority));
+  std::printf("the dashboard has a new key; aflguard dashboard prints the new address\n");
+  return tell_broker(fleet);
+}
+
 Status renew(const FleetOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, Fleet::open(options.folder));
   const bool broker = options.role == "broker";
   const bool gateway = options.role == "gateway";
-  if (!broker && !gateway && fleet.viewers().find(options.role) == nullptr) {
-    return invalid_input("'" + options.role +
-                         "' is none of broker, gateway and the fleet's viewers (aflguard fleet viewer list)");
+  const bool key = options.role == "dashboard-key";
+  if (!broker && !gateway && !key && fleet.viewers().find(options.role) == nullptr) {
+    return invalid_input(
+        "'" + options.role +
+        "' is none of broker, gateway, dashboard-key and the fleet's viewers (aflguard fleet viewer list)");
   }
   TRY(auto authority, load_authority(fleet.folder()));
+  if (key) return renew_dashboard(fleet, authority);
   if (broker || gateway) {
     TRY_STATUS(fleet.renew_role(broker ? FleetRole::kBroker : FleetRole::kGateway, authority, clock));
   } else {
@@ -109,6 +120,13 @@ void add_init(CLI::App& fleet, const std::shared_ptr<FleetOptions>& options, Act
   verb->add_option("--broker-port", options->settings.broker_port, "Its port")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
+  verb->add_option("--dashboard-port", options->settings.dashboard_port,
+                   "Where browsers reach the broker, e.g. 8884; 0: nowhere (docs/dashboard.md)")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  verb->add_option("--dashboard-host", options->settings.dashboard_host,
+                   "The address that it listens on there; 0.0.0.0: every one of this machine")
+      ->capture_default_str();
   verb->add_option("--model", options->model, "A model package to copy into the fleet");
   verb->add_option("--days", options->settings.certificate_days, "How long certificates are valid")
       ->capture_default_str();
@@ -131,7 +149,8 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
   add_init(*fleet, options, action);
 
   CLI::App* renewal = fleet->add_subcommand("renew", "A new certificate for one of the fleet's programs");
-  renewal->add_option("role", options->role, "broker, gateway or a viewer, e.g. operator")->required();
+  renewal->add_option("role", options->role, "broker, gateway, a viewer, e.g. operator, or dashboard-key")
+      ->required();
   renewal->add_option("--fleet", options->folder, "The fleet's folder")
       ->envname("AFLGUARD_FLEET")
       ->required();

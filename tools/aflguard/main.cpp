@@ -11,6 +11,7 @@
 #include "core/aggregation/zeno_plus_plus.h"
 #include "lab/attacks/attacks.h"
 #include "tools/aflguard/bench_verbs.h"
+#include "tools/aflguard/dashboard_verb.h"
 #include "tools/aflguard/data_verbs.h"
 #include "tools/aflguard/demo_verb.h"
 #include "tools/aflguard/device_verbs.h"
@@ -85,6 +86,7 @@ int main(int argc, char** argv) {
   aflguard::tools::add_data_verbs(app, action);
   aflguard::tools::add_bench_verbs(app, action, lab_catalog());
   aflguard::tools::add_demo_verb(app, action);
+  aflguard::tools::add_dashboard_verb(app, action);
   aflguard::tools::add_fleet_verbs(app, action);
   aflguard::tools::add_device_verbs(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
