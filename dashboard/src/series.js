@@ -85,11 +85,11 @@ export function fleetColumns(past, pastStepMs, live, fromMs, toMs) {
     columns[index] ??= { seconds: 0, accepted: 0, by: new Map(), error: null };
     return columns[index];
   };
-  let pastEnd = -Infinity;
+  // What was seen live has reasons, which history does not keep: history ends where live points begin.
+  const liveBegin = live.length > 0 ? live[0].time : Infinity;
   for (const point of past) {
-    const into = column(point.time);
+    const into = point.time + (pastStepMs ?? 0) <= liveBegin ? column(point.time) : null;
     if (into === null) continue;
-    pastEnd = Math.max(pastEnd, point.time + (pastStepMs ?? 0));
     into.seconds += (pastStepMs ?? stepMs) / 1000;
     into.accepted += point.accepted ?? 0;
     add(into.by, kEarlier, point.rejected ?? 0);
@@ -97,7 +97,6 @@ export function fleetColumns(past, pastStepMs, live, fromMs, toMs) {
     into.error = point.test_error ?? into.error;
   }
   for (const point of live) {
-    if (point.time < pastEnd) continue;
     const into = column(point.time);
     if (into === null) continue;
     into.seconds += point.seconds;

@@ -32,8 +32,9 @@ function samples(count, seed) {
 }
 
 export class RealFleet {
-  /** `programs`: the folder with aflguard and its siblings. `lively`: seconds between two updates of a client. */
-  constructor(programs, { honest = 5, byzantine = 1, interval = 1 } = {}) {
+  /** `programs`: the folder with aflguard and its siblings. `interval`: seconds between two updates of a client. */
+  constructor(programs, { honest = 5, byzantine = 1, interval = 1, learningRate = 0.0002 } = {}) {
+    this.learningRate = learningRate;
     this.programs = programs;
     this.honest = honest;
     this.byzantine = byzantine;
@@ -67,7 +68,7 @@ export class RealFleet {
     this.aflguard('fleet', 'init', 'fleet', '--name', 'greenhouse', '--broker-port', String(this.port), '--dashboard-port', String(this.webPort), '--model', 'model');
     writeFileSync(this.path('gateway', 'trusted.csv'), samples(300, 1));
     writeFileSync(this.path('gateway', 'validation.csv'), samples(1500, 2));
-    this.edit(this.path('gateway', 'gateway.toml'), [/learning_rate = .*/, 'learning_rate = 0.0002']);
+    this.edit(this.path('gateway', 'gateway.toml'), [/learning_rate = .*/, `learning_rate = ${this.learningRate}`]);
     appendFileSync(this.path('gateway', 'gateway.toml'), '\n[evaluation]\nformat = "csv"\nfile = "validation.csv"\nlabel_column = "last"\nheader = true\ninterval_seconds = 2\n');
     for (let i = 1; i <= this.honest + this.byzantine; i += 1) this.enrol(`pi-${i}`, 10 + i);
   }
