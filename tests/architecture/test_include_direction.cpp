@@ -32,6 +32,7 @@ const std::map<std::string, Names>& allowed_modules() {
       {"core/recording", {"core/base", "core/aggregation"}},
       {"fleet", {"core/base", "core/config", "core/envelope"}},
       {"fleet_openssl", {"core/base", "core/envelope", "core/envelope_openssl", "fleet"}},
+      {"fleet_view", {"core/base", "core/transport"}},
       {"gateway_server",
        {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/aggregation",
         "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
@@ -46,7 +47,8 @@ const std::map<std::string, Names>& allowed_modules() {
       {"tools",
        {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
         "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
-        "datasets", "fleet", "fleet_openssl", "firmware_sim", "models", "lab", "gateway_server"}},
+        "datasets", "fleet", "fleet_openssl", "fleet_view", "firmware_sim", "models", "lab",
+        "gateway_server"}},
   };
   return rules;
 }
@@ -69,7 +71,8 @@ const std::map<std::string, Names>& library_owners() {
       {"sqlite3", {"gateway_server"}},
       {"zlib", {"datasets"}},
       {"CLI/", {"edge_client", "firmware_sim", "gateway_server", "tools"}},
-      {"nlohmann/", {"core/learning", "datasets", "edge_client", "fleet", "gateway_server", "lab", "tools"}},
+      {"nlohmann/",
+       {"core/learning", "datasets", "edge_client", "fleet", "fleet_view", "gateway_server", "lab", "tools"}},
   };
   return rules;
 }

@@ -18,6 +18,7 @@
 #include "tools/aflguard/fleet_verbs.h"
 #include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
+#include "tools/aflguard/monitor_verbs.h"
 #include "tools/aflguard/verb.h"
 
 namespace {
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   aflguard::tools::add_dashboard_verb(app, action);
   aflguard::tools::add_fleet_verbs(app, action);
   aflguard::tools::add_device_verbs(app, action);
+  aflguard::tools::add_monitor_verbs(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard monitor` and `aflguard status`.
+void add_monitor_verbs(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <optional>
+
+#include "core/base/result.h"
+
+namespace aflguard::tools {
+
+/// Signals of a terminal and of whoever wants to end this program, as something to poll. To be made before
+/// any thread, which inherits that they are blocked.
+class ScreenSignals final {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<ScreenSignals>> install();
+  ScreenSignals(const ScreenSignals&) = delete;
+  ScreenSignals& operator=(const ScreenSignals&) = delete;
+  ~ScreenSignals();
+
+  /// Readable while a signal waits.
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// The next signal that came, without waiting.
+  [[nodiscard]] std::optional<int> next() const;
+
+ private:
+  ScreenSignals(int descriptor, const sigset_t& before) : descriptor_(descriptor), before_(before) {}
+  int descriptor_;
+  sigset_t before_;
+};
+
+}  // namespace aflguard::tools
