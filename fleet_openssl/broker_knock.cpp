@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -11,43 +9,10 @@
 #include <poll.h>
 #include <vector>
 
-#include "fleet_openssl/broker_socket.h"
-#include "fleet_openssl/x509_text.h"
+#include "fleet_openssl/tls_connection.h"
 
 namespace aflguard {
 namespace {
-
-/// OpenSSL writes to sockets without MSG_NOSIGNAL: a broker that hangs up would end this program.
-class IgnoredBrokenPipes final {
- public:
-  IgnoredBrokenPipes() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-  IgnoredBrokenPipes(const IgnoredBrokenPipes&) = delete;
-  IgnoredBrokenPipes& operator=(const IgnoredBrokenPipes&) = delete;
-  ~IgnoredBrokenPipes() { ::sigaction(SIGPIPE, &before_, nullptr); }
-
- private:
-  struct sigaction before_ {};
-};
-
-Result<OpensslContext> make_context(const std::string& authority_pem, const Credential& credential) {
-  OpensslContext context(SSL_CTX_new(TLS_client_method()));
-  const OpensslCertificate authority = certificate_from_pem(authority_pem);
-  const OpensslCertificate own = certificate_from_pem(credential.certificate.pem);
-  const OpensslKey key = private_key_from_pem(credential.private_pem);
-  if (!context || !authority || !own || !key ||
-      SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
-      X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), authority.get()) != 1 ||
-      SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
-      SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
-    return openssl_error(ErrorKind::kInternal, "OpenSSL cannot prepare a connection");
-  }
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  return context;
-}
 
 /// MQTT 3.1.1: CONNECT with a clean session and ten seconds of keep-alive.
 std::vector<std::uint8_t> connect_packet(const std::string& client_id) {
@@ -113,13 +78,8 @@ Result<BrokerAnswer> knock_at_broker(const std::string& host, std::uint16_t port
                                      const std::string& authority_pem, const Credential& credential,
                                      std::chrono::seconds patience) {
   const IgnoredBrokenPipes guard;
-  TRY(const auto context, make_context(authority_pem, credential));
-  TRY(const Socket socket, open_connection(host, port, patience));
-  const OpensslConnection connection(SSL_new(context.get()));
-  if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
-    return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");
-  }
-  TRY_STATUS(expect_host(connection.get(), host));
+  const TlsIdentity identity{credential.certificate.pem, credential.private_pem};
+  TRY(const TlsConnection connection, TlsConnection::prepare(host, port, authority_pem, identity, patience));
   errno = 0;
   if (const int done = SSL_connect(connection.get()); done != 1) {
     const long verified = SSL_get_verify_result(connection.get());

@@ -15,6 +15,7 @@
 #include "tools/aflguard/data_verbs.h"
 #include "tools/aflguard/demo_verb.h"
 #include "tools/aflguard/device_verbs.h"
+#include "tools/aflguard/doctor_verb.h"
 #include "tools/aflguard/fleet_verbs.h"
 #include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
   aflguard::tools::add_fleet_verbs(app, action);
   aflguard::tools::add_device_verbs(app, action);
   aflguard::tools::add_monitor_verbs(app, action);
+  aflguard::tools::add_doctor_verb(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard doctor`.
+void add_doctor_verb(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools
