@@ -6,7 +6,7 @@
 
 namespace aflguard {
 
-/// The picture as one JSON document for scripts (schema aflguard-status-1, docs/monitoring.md): the gateway,
+/// The picture as one JSON document for scripts (schema aflguard-status-1, docs/monitor.md): the gateway,
 /// the tally, and every device, the most troubled first.
 [[nodiscard]] std::string picture_document(const FleetPicture& picture, WallTime now);
 

@@ -69,9 +69,9 @@ struct Column {
 };
 
 constexpr Column kColumns[] = {
-    {"STATE", 12, 0, false}, {"REJECTED", 8, 0, true}, {"ACC", 8, 72, true},
-    {"REJ", 7, 72, true},    {"DIST", 6, 52, true},    {"DISTANCES", 16, 96, false},
-    {"DELAY", 5, 120, true}, {"LOSS", 7, 130, true},   {"SEEN", 6, 84, true},
+    {"STATE", 12, 0, false}, {"REJECTED", 8, 0, true}, {"ACC", 8, 80, true},
+    {"REJ", 7, 80, true},    {"DIST", 6, 60, true},    {"DISTANCES", 16, 112, false},
+    {"DELAY", 5, 126, true}, {"LOSS", 7, 136, true},   {"SEEN", 6, 90, true},
 };
 constexpr std::size_t kNameWidth = 16;
 

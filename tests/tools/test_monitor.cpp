@@ -31,8 +31,8 @@ std::string table(const std::string& screen) {
 }
 
 void start(const TmuxScreen& screen, const std::string& more = {}) {
-  screen.type("stty -a >before; " + WatchedFleet::program() + " monitor --fleet fleet " + more +
-              "; echo ended with $?; stty -a >after");
+  screen.type("stty -g >before; " + WatchedFleet::program() + " monitor --fleet fleet " + more +
+              "; echo ended with $?; stty -g >after");
 }
 
 void expect_restored(const WatchedFleet& fleet, const TmuxScreen& screen) {
@@ -88,7 +88,7 @@ TEST(
   screen.wait("a narrow table", [](const std::string& text) {
     return has(text, "WHY") && !has(text, "SEEN") && has(text, "q quit");
   });
-  screen.resize(130, 40);
+  screen.resize(140, 40);
   screen.wait_for("LOSS");
   screen.press("q");
   expect_restored(fleet, screen);
@@ -109,9 +109,9 @@ TEST("Ctrl-Z gives the terminal back and fg goes on; Ctrl-C, SIGTERM and a crash
   screen.wait("the shell", [](const std::string& text) { return !has(text, "q quit"); });
 
   for (const char* signal : {"TERM", "ABRT"}) {
-    screen.type("clear; rm -f after; stty sane; stty -a >before");
+    screen.type("clear; rm -f after; stty sane; stty -g >before");
     screen.type("sh -c 'echo $$ >pid; exec " + WatchedFleet::program() +
-                " monitor --fleet fleet' 2>/dev/null; stty -a >after; echo it has $((40+2)) ended");
+                " monitor --fleet fleet' 2>/dev/null; stty -g >after; echo it has $((40+2)) ended");
     screen.wait_for("q quit");
     const auto pid = read_text_file(fleet.folder / "pid");
     ASSERT_OK(pid);
@@ -147,13 +147,20 @@ TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody
   ASSERT_CONTAINS(fleet.expect(1, "monitor"), "is in use by another aflguard on this machine");
   ASSERT_CONTAINS(fleet.expect(1, "monitor --identity nobody"), "has no viewer 'nobody'");
   (void)fleet.expect(0, "status");  // a short look has an identity of its own
-  testing::RawMqttClient other(fleet.port, fleet.identity("operator", "operator"), "operator");
-  TEST_ASSERT_TRUE(other.accepted());
-  screen.wait_for("another viewer connected as 'operator': t takes it back");
-  TEST_ASSERT_TRUE(other.alive());
+  // Mosquitto 2.0.11 does not tell whom it pushes out; somebody who insists shows all the same.
+  std::unique_ptr<testing::RawMqttClient> other;
+  screen.wait("the other one", [&](const std::string& text) {
+    if (has(text, "another viewer connected as 'operator': t takes it back")) return true;
+    if (!other || !other->alive()) {
+      other = std::make_unique<testing::RawMqttClient>(fleet.port, fleet.identity("operator", "operator"),
+                                                       "operator");
+    }
+    return false;
+  });
+  TEST_ASSERT_TRUE(other->alive());
   screen.press("t");
   screen.wait("its own again", [](const std::string& text) { return !has(text, "another viewer"); });
-  TEST_ASSERT_FALSE(other.alive());
+  screen.wait("the other one gone", [&](const std::string&) { return !other->alive(); });
   // A further viewer of the fleet is taken where the operator is in use.
   (void)fleet.expect(0, "fleet viewer add anna");
   testing::BackgroundProcess second(

@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct FleetOptions {
+  std::string target;  ///< of init: AFLGUARD_FLEET must not stand for it
   std::string folder;
   std::string role;
   FleetSettings settings;
@@ -46,16 +47,16 @@ Status init(const FleetOptions& options) {
   }
   TRY(auto authority, OpensslAuthority::create(settings.name, clock.wall() - kCertificateBackdating,
                                                clock.wall() + kAuthorityLifetime));
-  TRY_STATUS(create_fleet(options.folder, settings, authority, model, clock));
+  TRY_STATUS(create_fleet(options.target, settings, authority, model, clock));
   if (options.json) {
     const Json json = {{"schema", "aflguard-fleet-1"},
                        {"name", settings.name},
-                       {"folder", std::filesystem::absolute(options.folder).string()},
+                       {"folder", std::filesystem::absolute(options.target).string()},
                        {"broker", {{"host", settings.broker_host}, {"port", settings.broker_port}}}};
     std::printf("%s\n", json.dump(2).c_str());
     return {};
   }
-  const char* const folder = options.folder.c_str();
+  const char* const folder = options.target.c_str();
   std::printf("fleet '%s' is in %s. What comes next:\n", settings.name.c_str(), folder);
   if (!model)
     std::printf("  aflguard model build --zoo cnn -o %s/model    the model that it learns\n", folder);
@@ -113,7 +114,7 @@ Status refresh(const FleetOptions& options) {
 
 void add_init(CLI::App& fleet, const std::shared_ptr<FleetOptions>& options, Action& action) {
   CLI::App* verb = fleet.add_subcommand("init", "Make a fleet's folder: authority, broker, gateway, viewers");
-  verb->add_option("folder", options->folder, "A folder that does not exist yet")->required();
+  verb->add_option("folder", options->target, "A folder that does not exist yet")->required();
   verb->add_option("--name", options->settings.name, "The fleet's name, a part of every topic")->required();
   verb->add_option("--broker-host", options->settings.broker_host, "How boards reach the broker")
       ->capture_default_str();

@@ -1,6 +1,7 @@
 #include "tools/aflguard/fleet_watch.h"
 
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "core/transport_mqtt/mqtt_bus.h"
@@ -13,6 +14,9 @@ using std::chrono::system_clock;
 
 constexpr std::size_t kHistoryPoints = 400;
 constexpr std::chrono::hours kDeviceSpan{24};
+/// Cut off this often within that time: two clients with one identity push each other out.
+constexpr std::size_t kCuts = 3;
+constexpr std::chrono::seconds kCutSpan{60};
 
 }  // namespace
 
@@ -48,6 +52,7 @@ Status FleetWatch::connect() {
     TRY_STATUS(bus_->subscribe(filter));
   }
   taken_over_ = false;
+  cuts_.clear();
   problem_.clear();
   return bus_->start();
 }
@@ -78,14 +83,21 @@ void FleetWatch::take(const BusEvent& event) {
     last_retained_ = std::chrono::steady_clock::now();
     ask_fleet();
   } else if (const auto* lost = std::get_if<BusDisconnected>(&event)) {
-    connected_ = false;
+    const bool stood = std::exchange(connected_, false);
     ++failures_;
     problem_ = lost->reason;
-    if (!lost->taken_over) return;
+    if (!lost->taken_over && !(stood && pushed_out())) return;
     // Coming back would push the other one out, which would come back too.
     taken_over_ = true;
     bus_->stop();
   }
+}
+
+bool FleetWatch::pushed_out() {
+  const auto now = std::chrono::steady_clock::now();
+  cuts_.push_back(now);
+  while (now - cuts_.front() > kCutSpan) cuts_.pop_front();
+  return cuts_.size() >= kCuts;
 }
 
 void FleetWatch::publish(const std::string& question) {

@@ -36,7 +36,7 @@ void add_monitor_verbs(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.1, 3600.0));
   monitor->footer(
       "On a terminal: a screen, ? for its keys. Otherwise: a line every few seconds, and every event.\n"
-      "NO_COLOR is respected. docs/monitoring.md explains what is shown.\n\n"
+      "NO_COLOR is respected. docs/monitor.md explains what is shown.\n\n"
       "Examples:\n  aflguard monitor --fleet greenhouse\n  aflguard monitor --fleet greenhouse --once "
       "--json\n"
       "  aflguard monitor --viewer anna");
