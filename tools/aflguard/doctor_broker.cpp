@@ -26,7 +26,7 @@ Result<TlsIdentity> read_identity(const ViewerIdentity& viewer) {
 /// What OpenSSL's words mean for an operator.
 std::string advice_for(const std::string& reason, const ViewerIdentity& viewer) {
   const auto says = [&](const char* part) { return reason.find(part) != std::string::npos; };
-  if (says("refused") || says("unreachable")) {
+  if (says("cannot reach") || says("cannot find")) {
     return "start the broker (systemctl start mosquitto), or correct host and port in fleet.toml";
   }
   if (says("revoked")) return "the identity '" + viewer.name + "' is revoked; aflguard fleet viewer list";
