@@ -210,8 +210,7 @@ TEST("Lines for people name the worst device") {
   const std::string line = summary_line(picture, kNow);
   ASSERT_CONTAINS(
       line, "2026-01-31T12:00:00Z gateway ready, v1,234, 11.0 updates/s, +1,159 -341, test error 0.0546");
-  ASSERT_CONTAINS(
-      line, "devices 2/3 connected, 1 lost, 1 suspicious; worst: pi-9, 97 % rejected");
+  ASSERT_CONTAINS(line, "devices 2/3 connected, 1 lost, 1 suspicious; worst: pi-9, 97 % rejected");
   TEST_ASSERT_EQUAL_size_t(5, status_lines(picture, kNow).size());
   ASSERT_CONTAINS(event_line(picture.events().front()), "event rejected pi-9: too-far: 310.2, bound 18.9");
   ASSERT_CONTAINS(summary_line(empty_picture(), kNow), "gateway unknown (the gateway was not heard yet)");

@@ -149,10 +149,10 @@ TEST("Enter opens a device's page and asks for its past; Escape goes back") {
   TEST_ASSERT_TRUE(stage.press(KeyKind::kEnter) == Wish::kDeviceHistory);
   TEST_ASSERT_EQUAL_STRING("pi-9", stage.screen.device().c_str());
   const std::string page = stage.all();
-  for (const char* part : {"trouble", "97 % rejected", "2, 300 (lately 97 % rejected)",
-                           "distance / bound     12.50", "too-far, distance 125, bound 10, delay 3",
-                           "version 812, loss 0.3100, 32 samples", "51.5 C, memory free 310 MB",
-                           "distances, bound 1", "too-far: 310.2"}) {
+  for (const char* part :
+       {"trouble", "97 % rejected", "2, 300 (lately 97 % rejected)", "distance / bound     12.50",
+        "too-far, distance 125, bound 10, delay 3", "version 812, loss 0.3100, 32 samples",
+        "51.5 C, memory free 310 MB", "distances, bound 1", "too-far: 310.2"}) {
     ASSERT_CONTAINS(page, part);
   }
   TEST_ASSERT_TRUE(stage.press(KeyKind::kDown) == Wish::kDeviceHistory);

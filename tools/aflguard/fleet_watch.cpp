@@ -49,7 +49,8 @@ Status FleetWatch::connect() {
   for (const std::string& filter :
        {topics_.all_device_statuses(), topics_.all_device_summaries(), topics_.gateway_status(),
         topics_.gateway_metrics(), topics_.events(), topics_.answer(identity_.name)}) {
-    TRY_STATUS(bus_->subscribe(filter));
+    // An access list that is older than a topic keeps that one back, and no more.
+    TRY_STATUS(bus_->subscribe_if_allowed(filter));
   }
   taken_over_ = false;
   cuts_.clear();
