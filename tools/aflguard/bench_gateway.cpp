@@ -19,6 +19,8 @@ struct Round {
   double broker_cpu_ms = 0;
   double publishers_cpu_ms = 0;
   double peak_mb = 0;  ///< of the gateway
+
+  [[nodiscard]] double cpu_ms() const { return receiver_cpu_ms + broker_cpu_ms + publishers_cpu_ms; }
 };
 
 /// The rounds of one kind.
@@ -148,10 +150,14 @@ BenchResult rate_result(const std::string& name, const Series& ours, const Serie
   ours.put_cpu("gateway", conditions);
   counted.put_cpu("counting", conditions);
   std::vector<double> ratios;
+  std::vector<double> cpu_ratios;
   for (std::size_t i = 0; i < ours.rounds.size(); ++i) {
     ratios.push_back(ours.rounds[i].rate / counted.rounds[i].rate);
+    cpu_ratios.push_back(counted.rounds[i].cpu_ms() / ours.rounds[i].cpu_ms());
   }
   conditions["ratio_round_by_round"] = ratios;
+  // What the ratio would be if all cores were ours alone: CPU time of everybody, per update.
+  conditions["cpu_time_ratio"] = summarise(std::move(cpu_ratios)).median;
   result.conditions = std::move(conditions);
   return result;
 }

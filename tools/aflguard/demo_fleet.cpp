@@ -106,7 +106,7 @@ std::vector<bool> draw_byzantine(const DemoOptions& options) {
 
 std::string gateway_text(const FleetSettings& fleet, const lab::ExperimentSettings& settings,
                          const std::vector<std::string>& trusted, std::vector<std::string> evaluation,
-                         bool recording) {
+                         const DemoOptions& options) {
   evaluation.push_back("interval_seconds = 2");
   evaluation.push_back("samples = " + std::to_string(kEvaluationSamples));
   TomlTemplate text(gateway_configuration(fleet));
@@ -116,9 +116,13 @@ std::string gateway_text(const FleetSettings& fleet, const lab::ExperimentSettin
       .set("guard", "name", toml_text(settings.defense))
       .set("guard", "lambda", number(settings.lambda))
       .set("guard", "reference_interval", std::to_string(std::max<std::uint64_t>(1, settings.server_delay)))
+      .set("guard", "reference_share", "1")  // a show of the guard, not of speed: no server update is put off
       .replace_section("trusted", trusted)
       .replace_section("evaluation", evaluation);
-  if (recording) text.set("recording", "folder", toml_text("../recording"));
+  if (options.recording) {
+    text.set("recording", "folder", toml_text("../recording"))
+        .set("recording", "max_megabytes", std::to_string(options.recording_megabytes));
+  }
   return text.text();
 }
 
@@ -172,9 +176,9 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   demo.gateway_configuration = fleet.folder().gateway() / "gateway.toml";
   demo.store = fleet.folder().gateway() / "state/gateway.db";
   if (options.recording) demo.recording = root / "recording";
-  TRY_STATUS(
-      write_file_atomically(demo.gateway_configuration,
-                            gateway_text(demo.fleet, demo.settings, trusted, evaluation, options.recording)));
+  demo.recording_megabytes = options.recording_megabytes;
+  TRY_STATUS(write_file_atomically(demo.gateway_configuration,
+                                   gateway_text(demo.fleet, demo.settings, trusted, evaluation, options)));
   const std::vector<bool> byzantine = draw_byzantine(options);
   for (std::size_t i = 0; i < options.clients; ++i) {
     std::array<char, 32> name{};

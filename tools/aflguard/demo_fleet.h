@@ -32,7 +32,8 @@ struct DemoFleet {
   std::filesystem::path broker_configuration;
   std::filesystem::path gateway_configuration;
   std::filesystem::path store;
-  std::filesystem::path recording;  ///< empty when there is none
+  std::filesystem::path recording;        ///< empty when there is none
+  std::uint64_t recording_megabytes = 0;  ///< that it may have
   std::vector<DemoDevice> devices;
 };
 

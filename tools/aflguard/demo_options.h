@@ -17,6 +17,7 @@ struct DemoOptions {
   std::uint64_t seed = 1;
   std::string output;  ///< folder for report, recording and logs; otherwise a temporary one
   bool recording = true;
+  std::uint64_t recording_megabytes = 300;  ///< then the recording ends, and the fleet goes on
   bool json = false;
 };
 

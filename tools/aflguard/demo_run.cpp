@@ -1,5 +1,6 @@
 #include "tools/aflguard/demo_run.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -30,8 +31,10 @@ using namespace std::chrono_literals;
 constexpr auto kGrace = 10s;
 constexpr auto kStartPatience = 60s;
 constexpr auto kLookInterval = 100ms;
-/// Without any verdict for this long the fleet has come to an end: nobody can send anything finite any more.
+/// Without any verdict for this long somebody looks why.
 constexpr auto kStallPatience = 30s;
+/// Without any verdict for this long, and without a reason, the demo ends.
+constexpr auto kLongestPatience = 180s;
 constexpr double kRateWindow = 5;  // seconds
 
 /// Ctrl-C, as something to wait for.
@@ -179,6 +182,15 @@ class Rate final {
   std::deque<std::pair<double, std::uint64_t>> samples_;
 };
 
+/// True when every honest client says that it has no finite update to send.
+bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
+  return std::all_of(demo.devices.begin(), demo.devices.end(), [&](const DemoDevice& device) {
+    return device.byzantine ||
+           last_lines(fleet.logs() / (device.name + ".log"), 5).find("NaN or an infinity") !=
+               std::string::npos;
+  });
+}
+
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
 Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHistory& history,
                           MetricsWatch& metrics, Interruption& interruption) {
@@ -203,11 +215,16 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHis
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
     judged = state.updates;
-    if (Clock::now() - last_news > kStallPatience) {
-      if (judged == 0)
-        return unavailable("no update was judged in " + std::to_string(kStallPatience.count()) + " s");
-      return std::string("After ") + std::to_string(judged) +
+    const auto silence = Clock::now() - last_news;
+    if (silence > kStallPatience && judged > 0 && nobody_can_send(demo, fleet)) {
+      return "After " + std::to_string(judged) +
              " updates nobody sent any more: from this model no finite update can be computed.";
+    }
+    if (silence > kLongestPatience) {
+      const std::string waited = std::to_string(kLongestPatience.count()) + " s";
+      if (judged == 0) return unavailable("no update was judged in " + waited);
+      return "After " + std::to_string(judged) + " updates no other was judged for " + waited +
+             ": the machine may be too busy; the clients' logs are in " + fleet.logs().string() + ".";
     }
     if (interruption.wait(kLookInterval)) return interrupted();
   }
@@ -260,7 +277,8 @@ void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& re
   }
   std::printf("report: %s\n", report.c_str());
   if (!demo.recording.empty()) {
-    std::printf("recording: %s (aflguard lab replay checks every verdict)\n", demo.recording.c_str());
+    std::printf("recording: %s (at most %llu MB; aflguard lab replay checks every verdict)\n",
+                demo.recording.c_str(), static_cast<unsigned long long>(demo.recording_megabytes));
   }
 }
 

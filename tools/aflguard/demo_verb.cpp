@@ -53,7 +53,11 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
       ->capture_default_str();
   verb->add_option("-o,--output", options.output,
                    "A new folder for report, recording and logs; otherwise one in $TMPDIR or /var/tmp");
-  verb->add_flag("!--no-recording", options.recording, "Do not keep every update for aflguard lab replay");
+  verb->add_flag("!--no-recording", options.recording, "Do not keep updates for aflguard lab replay");
+  verb->add_option("--recording-megabytes", options.recording_megabytes,
+                   "How large the recording may grow; a whole run of MNIST has about 900")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   verb->add_flag("--json", options.json, "Print one JSON document at the end");
 }
 
