@@ -11,6 +11,8 @@ namespace {
 
 /// Mosquitto's CONNECT, SUBSCRIBE and the head of a PUBLISH fit in this beside the payload.
 constexpr std::uint64_t kPacketOverhead = 4096;
+/// The viewer whose certificate Home Assistant has: with it, the gateway may tell Home Assistant of sensors.
+constexpr const char* kHomeAssistant = "home-assistant";
 
 std::string line(const std::string& key, const std::string& value) {
   return key + " " + value + "\n";
@@ -68,6 +70,11 @@ std::string nobody(const std::string& name) {
   return "\nuser " + name + "\n" + line("topic deny", "#");
 }
 
+bool watched_from_home(const ViewerBook& viewers) {
+  const Viewer* home = viewers.find(kHomeAssistant);
+  return home != nullptr && !home->revoked;
+}
+
 }  // namespace
 
 std::string current_user_name() {
@@ -107,6 +114,7 @@ std::string broker_access_list(const FleetSettings& settings, const DeviceBook& 
       line("topic write", fleet + "model") + line("topic write", fleet + "gateway/status") +
       line("topic write", fleet + "gateway/metrics") + line("topic write", fleet + "gateway/devices/+") +
       line("topic write", fleet + "events") + line("topic write", fleet + "tell/+/history") +
+      (watched_from_home(viewers) ? line("topic write", "homeassistant/sensor/+/+/config") : "") +
       "\n# Every device: its own topics, and the model.\n" + line("pattern write", fleet + "up/%u/update") +
       line("pattern write", fleet + "up/%u/status") + line("pattern read", fleet + "down/%u/verdict") +
       line("pattern read", fleet + "model") +
@@ -115,6 +123,10 @@ std::string broker_access_list(const FleetSettings& settings, const DeviceBook& 
       "if\n# they were devices, is denied.\n";
   for (const Viewer& viewer : viewers.viewers) {
     text += viewer.revoked ? nobody(viewer.name) : viewer_rights(fleet, viewer.name);
+    if (!viewer.revoked && viewer.name == kHomeAssistant) {
+      text += line("topic read", "homeassistant/#") +
+              line("topic write", "homeassistant/status");  // says when it comes and goes
+    }
   }
   for (const Device& device : book.devices) {
     if (device.revoked) text += nobody(device.name);

@@ -1,15 +1,24 @@
 #include "gateway_server/gateway.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "core/base/disk_space.h"
 #include "core/base/service_notify.h"
 #include "core/envelope/piece_assembler.h"
 #include "gateway_server/device_presence.h"
+#include "gateway_server/device_summaries.h"
+#include "gateway_server/event_stream.h"
+#include "gateway_server/history_collector.h"
+#include "gateway_server/history_thread.h"
+#include "gateway_server/home_assistant.h"
+#include "gateway_server/http_listener.h"
 #include "gateway_server/judge_thread.h"
 #include "gateway_server/outbox.h"
+#include "gateway_server/prometheus_text.h"
 #include "gateway_server/reference_thread.h"
 #include "gateway_server/refusal_ledger.h"
 #include "gateway_server/reply_thread.h"
@@ -27,6 +36,11 @@ constexpr std::chrono::seconds kLongestExpiryInterval(5);
 constexpr std::chrono::seconds kGoodbye(3);
 constexpr std::chrono::seconds kJudgeSilence(30);  // longer than that, and systemd may restart us
 constexpr std::size_t kRoomForFields = 1024;       // of an envelope around the vector
+constexpr std::size_t kMaxUntold = 4096;           // verdicts that wait to be shown to people
+constexpr double kSummariesPerSecond = 50;         // of all devices together
+constexpr std::chrono::seconds kHistoryInterval(1);
+constexpr std::size_t kMaxAnswers = 512;  // messages of history that wait to be sent
+constexpr std::size_t kMaxAnswerBytes = 2u << 20;
 
 /// Says when something is due again.
 class Every final {
@@ -70,6 +84,10 @@ std::size_t worker_count(const GatewaySettings::Limits& limits) {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
 }
 
+std::int64_t milliseconds(Time time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
 Bytes as_bytes(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
@@ -80,7 +98,10 @@ Bytes as_bytes(std::string_view text) {
 class Gateway::Engine final {
  public:
   explicit Engine(GatewayParts parts);
-  ~Engine() { stop_threads(); }
+  ~Engine() {
+    http_.reset();
+    stop_threads();
+  }
   [[nodiscard]] Status run();
   void stop() {
     stopping_ = true;
@@ -112,7 +133,15 @@ class Gateway::Engine final {
   void publish_telemetry(Time now);
   void publish_state();
   void publish_status(std::string_view state, std::string_view message);
-  void publish_event(std::string_view kind, std::string_view device, std::string_view text);
+  void show_verdicts(Time now);
+  void publish_summaries(Time now);
+  void follow_book();
+  void keep_history();
+  void send_answers();
+  void announce_sensors();
+  [[nodiscard]] HttpReply answer_http(std::string_view path) const;
+  [[nodiscard]] std::vector<std::string> problems() const;
+  [[nodiscard]] HistoryCollector::Totals totals() const;
   void notify_alive(Time now);
   [[nodiscard]] TelemetryFacts facts(Time now);
   void add_interval(TelemetryFacts& facts, Time now);
@@ -130,8 +159,11 @@ class Gateway::Engine final {
   PieceAssembler assembler_;
   Outbox outbox_;
   BoundedQueue<Sealed> sealed_;
+  BoundedQueue<JudgedUpdate> judged_{kMaxUntold, SIZE_MAX};      ///< what is left out costs only detail
+  BoundedQueue<Message> answers_{kMaxAnswers, kMaxAnswerBytes};  ///< to questions about history
   std::atomic<bool> stopping_{false};
 
+  std::optional<HistoryThread> history_;
   ReplyThread replies_;
   std::optional<EvaluationThread> evaluation_;
   JudgeThread judging_;
@@ -143,12 +175,24 @@ class Gateway::Engine final {
   Every expiry_;
   Every telemetry_;
   Every retained_;
-  bool connected_ = false;
+  std::atomic<bool> connected_{false};
+  std::atomic<std::int64_t> bus_alive_ms_{0};  ///< steady clock; when the thread of run() last moved
+  mutable std::mutex facts_mutex_;
+  TelemetryFacts told_facts_;        ///< as last published, for scrapers
+  std::set<std::string> announced_;  ///< devices that Home Assistant knows
+  std::optional<HomeAssistant> home_;
+  std::unique_ptr<HttpListener> http_;
   bool failing_ = false;         ///< the store, as last published
   std::uint64_t abandoned_ = 0;  ///< transfers that were dropped unfinished
   std::optional<std::uint64_t> retained_version_;
   GatewayName name_;
   DevicePresence presence_;
+  DeviceSummaries summaries_{kSummariesPerSecond};
+  EventStream events_;
+  bool started_told_ = false;
+  HistoryCollector collector_;
+  std::optional<Message> answer_;  ///< the next to be sent
+  Every history_due_{kHistoryInterval};
   /// The counters at the last telemetry.
   struct Counted {
     std::uint64_t judged = 0;
@@ -197,7 +241,12 @@ Gateway::Engine::Engine(GatewayParts parts)
                    : [this](SharedModel model,
                             std::uint64_t due_since) { references_->request(std::move(model), due_since); },
            .refused = [this](const std::string& device,
-                             const Refusal& refusal) { ledger_.note(device, refusal, clock_.steady()); }},
+                             const Refusal& refusal) { ledger_.note(device, refusal, clock_.steady()); },
+           .judged =
+               [this](const VerdictRecord& record, const DeviceRecord& device) {
+                 (void)judged_.push({device.id, device.name, device.accepted, device.rejected, record.verdict,
+                                     record.version, record.time_ms});
+               }},
           counters_, clock_, log_),
       verifying_(worker_count(parts_.settings.limits),
                  {parts_.settings.limits.waiting_updates, parts_.settings.limits.waiting_bytes,
@@ -208,7 +257,28 @@ Gateway::Engine::Engine(GatewayParts parts)
       expiry_(expiry_interval(parts_.settings.limits)),
       telemetry_(steady(parts_.settings.telemetry_interval)),
       retained_(steady(parts_.settings.replies.retained_model_interval)),
-      name_{parts_.terms.fleet, parts_.settings.guard.name, parts_.software} {
+      name_{parts_.terms.fleet, parts_.settings.guard.name, parts_.software},
+      events_(
+          [this](const std::string& json) {
+            return parts_.bus.publish({.topic = parts_.topics.events(), .payload = as_bytes(json)}).ok();
+          },
+          clock_) {
+  if (parts_.settings.home_assistant_prefix) {
+    home_.emplace(parts_.topics, name_, *parts_.settings.home_assistant_prefix);
+  }
+  for (const auto& [name, device] : parts_.judge.devices()) {
+    summaries_.add(name, device.accepted, device.rejected, device.last_seen_ms);
+  }
+  if (parts_.history) {
+    history_.emplace(
+        std::move(parts_.history), parts_.settings.store.file.parent_path(),
+        [this](const std::string& viewer, std::string json) {
+          Message message{.topic = parts_.topics.answer(viewer), .payload = as_bytes(json)};
+          const std::size_t size = message.payload.size();
+          if (answers_.push(std::move(message), size)) parts_.bus.wake();
+        },
+        clock_, log_);
+  }
   if (parts_.reference != nullptr) {
     references_.emplace(
         *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, log_);
@@ -227,9 +297,19 @@ Gateway::Engine::Engine(GatewayParts parts)
 
 Status Gateway::Engine::run() {
   started_ = counted_.at = clock_.steady();
+  bus_alive_ms_ = milliseconds(started_);
+  told_facts_ = facts(started_);
+  if (parts_.settings.metrics_listen) {
+    TRY(http_, HttpListener::open(
+                   *parts_.settings.metrics_listen,
+                   [this](std::string_view path) { return answer_http(path); }, HttpListener::Limits()));
+    log_.info("metrics on port " + std::to_string(http_->port()) + ", /metrics and /healthz");
+    if (!http_->on_loopback()) log_.warning("/metrics is open to the network, without TLS and password");
+  }
   judging_.start();
   TRY_STATUS(parts_.bus.subscribe(parts_.topics.all_updates()));
   TRY_STATUS(parts_.bus.subscribe_if_allowed(parts_.topics.all_device_statuses()));
+  if (history_) TRY_STATUS(parts_.bus.subscribe_if_allowed(parts_.topics.all_questions()));
   TRY_STATUS(parts_.bus.start());
   while (!stopping_) {
     if (auto event = parts_.bus.next_event(clock_.steady() + kTick)) {
@@ -237,7 +317,9 @@ Status Gateway::Engine::run() {
     }
     collect_sealed();
     tick(clock_.steady());
+    bus_alive_ms_ = milliseconds(clock_.steady());
     if (connected_) outbox_.pump();
+    if (connected_) send_answers();
   }
   wind_down();
   return {};
@@ -251,6 +333,11 @@ void Gateway::Engine::handle(const BusConnected& connected) {
             parts_.terms.fleet + "', guard " + parts_.settings.guard.name + ", model version " +
             std::to_string(counters_.version));
   publish_state();
+  summaries_.all_due(clock_.steady());
+  announced_.clear();
+  if (home_) home_->announce_gateway();
+  follow_book();  // devices may have left while this gateway was away
+  if (!std::exchange(started_told_, true)) events_.tell("started", "", "");
   notify_ready();
 }
 
@@ -265,6 +352,10 @@ void Gateway::Engine::handle(BusReceived received) {
     take_update(topic->device, received.message.payload);
   } else if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
     take_status(topic->device, received.message);
+  } else if (topic.ok() && topic->kind == TopicKind::kQuestion) {
+    if (history_ && !received.message.retained) {
+      history_->ask(topic->device, std::move(received.message.payload));
+    }
   } else {
     ledger_.note("?", refuse(RefusalReason::kMalformed, "its topic names no device"), clock_.steady());
   }
@@ -283,7 +374,9 @@ void Gateway::Engine::take_update(const std::string& device, const Bytes& piece)
 void Gateway::Engine::take_status(const std::string& device, const Message& message) {
   if (!parts_.registry.is_enrolled(device)) return;
   const auto change = presence_.take(device, message.payload, message.retained);
-  if (change && !change->kind.empty()) publish_event(change->kind, device, change->message);
+  if (!change) return;
+  summaries_.state_changed(device, change->state, clock_.steady());
+  if (!change->kind.empty()) events_.tell(change->kind, device, change->message);
 }
 
 void Gateway::Engine::push_sealed(Sealed sealed, std::size_t bytes) {
@@ -306,9 +399,9 @@ void Gateway::Engine::collect_sealed() {
 }
 
 void Gateway::Engine::tick(Time now) {
-  if (book_.due(now) && parts_.registry.refresh()) {
-    presence_.forget_unless([this](std::string_view device) { return parts_.registry.is_enrolled(device); });
-  }
+  if (book_.due(now) && parts_.registry.refresh()) follow_book();
+  show_verdicts(now);
+  if (history_due_.due(now)) keep_history();
   if (expiry_.due(now)) {
     if (const std::size_t dropped = assembler_.expire(now); dropped > 0) {
       abandoned_ += dropped;
@@ -319,9 +412,16 @@ void Gateway::Engine::tick(Time now) {
   if (const bool failing = counters_.store_failing; failing != failing_) {
     failing_ = failing;
     publish_state();
-    publish_event(failing ? "store-failing" : "store-works", "", "");
+    events_.tell(failing ? "store-failing" : "store-works", "", "");
   }
   offer_retained_model(now);
+  if (connected_) publish_summaries(now);
+  while (connected_ && home_) {
+    auto message = home_->next(now);
+    if (!message) break;
+    outbox_.set(std::move(*message));
+  }
+  events_.tell_muted();
   if (telemetry_.due(now)) {
     publish_telemetry(now);
     notify_alive(now);
@@ -338,10 +438,17 @@ void Gateway::Engine::offer_retained_model(Time now) {
 void Gateway::Engine::publish_telemetry(Time now) {
   TelemetryFacts known = facts(now);
   add_interval(known, now);
+  {
+    const std::lock_guard lock(facts_mutex_);
+    told_facts_ = known;
+  }
   outbox_.set({.topic = parts_.topics.gateway_metrics(),
                .payload = as_bytes(metrics_json(counters_, known)),
                .retained = true});
-  for (const std::string& line : ledger_.take_lines()) publish_event("refused", "", line);
+  for (const auto& [sender, count] : ledger_.take_senders()) {
+    if (parts_.registry.is_enrolled(sender)) summaries_.refused(sender, count, now);
+  }
+  for (const auto& line : ledger_.take_lines()) events_.tell("refused", line.sender, line.text);
 }
 
 void Gateway::Engine::publish_state() {
@@ -354,10 +461,100 @@ void Gateway::Engine::publish_status(std::string_view state, std::string_view me
                .retained = true});
 }
 
-/// Events are told once and to whoever listens now; the log has them too.
-void Gateway::Engine::publish_event(std::string_view kind, std::string_view device, std::string_view text) {
-  (void)parts_.bus.publish(
-      {.topic = parts_.topics.events(), .payload = as_bytes(event_json(kind, device, text, clock_.wall()))});
+void Gateway::Engine::show_verdicts(Time now) {
+  while (const auto update = judged_.try_pop()) {
+    if (!parts_.registry.is_enrolled(update->device)) continue;
+    collector_.add(*update);
+    summaries_.judged(*update, now);
+    if (!update->verdict.accepted) events_.tell("rejected", update->device, describe(update->verdict));
+  }
+}
+
+void Gateway::Engine::publish_summaries(Time now) {
+  while (auto due = summaries_.next(now, clock_.wall())) {
+    outbox_.set({.topic = parts_.topics.device_summary(due->device),
+                 .payload = as_bytes(due->json),
+                 .retained = true});
+  }
+}
+
+HistoryCollector::Totals Gateway::Engine::totals() const {
+  HistoryCollector::Totals totals;
+  totals.version = counters_.version;
+  totals.accepted = counters_.accepted;
+  totals.rejected = counters_.rejected;
+  totals.refused = ledger_.total();
+  totals.delay_sum = counters_.delay_sum;
+  if (const double error = counters_.test_error; error >= 0) totals.test_error = error;
+  return totals;
+}
+
+void Gateway::Engine::keep_history() {
+  if (!history_) return;
+  const auto wall =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall().time_since_epoch()).count();
+  if (auto batch = collector_.close_step(wall, totals())) history_->add(std::move(*batch));
+}
+
+void Gateway::Engine::send_answers() {
+  while (answer_ || (answer_ = answers_.try_pop())) {
+    if (!parts_.bus.publish(*answer_).ok()) return;
+    answer_.reset();
+  }
+}
+
+/// Who is no longer in the book is taken back from those who watch: an empty retained message.
+void Gateway::Engine::follow_book() {
+  const auto enrolled = [this](std::string_view device) { return parts_.registry.is_enrolled(device); };
+  presence_.forget_unless(enrolled);
+  for (const std::string& gone : summaries_.forget_unless(enrolled)) {
+    outbox_.set({.topic = parts_.topics.device_summary(gone), .payload = {}, .retained = true});
+  }
+  announce_sensors();
+}
+
+void Gateway::Engine::announce_sensors() {
+  if (!home_) return;
+  std::set<std::string> enrolled;
+  for (std::string& device : parts_.registry.enrolled_names()) {
+    if (!announced_.contains(device)) home_->announce(device);
+    enrolled.insert(std::move(device));
+  }
+  for (const std::string& device : announced_) {
+    if (!enrolled.contains(device)) home_->withdraw(device);
+  }
+  announced_ = std::move(enrolled);
+}
+
+/// What keeps this gateway from its work. From any thread.
+std::vector<std::string> Gateway::Engine::problems() const {
+  std::vector<std::string> found;
+  const Time now = clock_.steady();
+  const auto hangs = [&](std::int64_t alive_ms) {
+    return now - Time(std::chrono::milliseconds(alive_ms)) > kJudgeSilence;
+  };
+  if (!connected_) found.emplace_back("the broker is away");
+  if (counters_.store_failing) found.emplace_back("the store cannot be written");
+  if (hangs(counters_.judge_alive_ms)) found.emplace_back("the judging thread hangs");
+  if (hangs(bus_alive_ms_)) found.emplace_back("the thread of the broker's messages hangs");
+  return found;
+}
+
+HttpReply Gateway::Engine::answer_http(std::string_view path) const {
+  if (path == "/metrics") {
+    ScrapeFacts scrape;
+    {
+      const std::lock_guard lock(facts_mutex_);
+      scrape.facts = told_facts_;
+    }
+    scrape.broker_connected = connected_;
+    return {.type = kPrometheusType, .body = prometheus_text(counters_, scrape)};
+  }
+  if (path == "/healthz") {
+    const auto found = problems();
+    return {.status = found.empty() ? 200 : 503, .type = "application/json", .body = health_json(found)};
+  }
+  return {.status = 404, .body = "there are /metrics and /healthz\n"};
 }
 
 void Gateway::Engine::notify_alive(Time now) {
@@ -415,12 +612,18 @@ void Gateway::Engine::stop_threads() {
   if (evaluation_) evaluation_->stop();
   judging_.stop();
   replies_.stop();
+  show_verdicts(clock_.steady());
+  if (history_) {
+    if (auto batch = collector_.close_now(totals())) history_->add(std::move(*batch));
+    history_->stop();
+  }
 }
 
 /// What has arrived is judged, made durable and answered, as far as a few seconds allow.
 void Gateway::Engine::wind_down() {
   log_.info("stopping");
   notify_stopping();
+  events_.tell("stopping", "", "");
   stop_threads();
   collect_sealed();
   publish_telemetry(clock_.steady());

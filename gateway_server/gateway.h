@@ -11,6 +11,7 @@
 #include "gateway_server/evaluation_thread.h"
 #include "gateway_server/gateway_settings.h"
 #include "gateway_server/live_registry.h"
+#include "gateway_server/sqlite_telemetry.h"
 #include "gateway_server/update_judge.h"
 
 namespace aflguard {
@@ -27,8 +28,9 @@ struct GatewayParts {
   const Verifier& verifier;
   Signer& signer;
   UpdateJudge& judge;
-  ReferenceSource* reference = nullptr;    ///< null when the guard needs none
-  EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  ReferenceSource* reference = nullptr;               ///< null when the guard needs none
+  EvaluationThread::Measure measure = {};             ///< empty: no evaluation
+  std::unique_ptr<TelemetryStore> history = nullptr;  ///< null: none is kept
   const Clock& clock;
   LogSink& log;
 };

@@ -98,6 +98,15 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
   settings.replies.retained_model_interval =
       Seconds(replies.number_or("retained_model_interval_seconds", 1, 0.01, 86'400));
   settings.telemetry_interval = Seconds(file.table("telemetry").number_or("interval_seconds", 2, 0.1, 3600));
+  settings.keep_history = file.table("history").boolean_or("enabled", true);
+  if (auto metrics = file.optional_table("metrics")) settings.metrics_listen = metrics->text("listen");
+  if (auto home = file.optional_table("home_assistant")) {
+    const std::string prefix = home->text_or("prefix", "homeassistant");
+    if (!is_identifier(prefix)) {
+      home->problem("prefix", "is \"" + prefix + "\", must be one level of a topic, like \"homeassistant\"");
+    }
+    if (home->boolean_or("discovery", false)) settings.home_assistant_prefix = prefix;
+  }
   settings.log_level = read_log_level(file.table("log"));
 }
 

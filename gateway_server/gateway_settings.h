@@ -91,6 +91,9 @@ struct GatewaySettings {
   Limits limits;
   Replies replies;
   Seconds telemetry_interval{2};
+  bool keep_history = true;
+  std::optional<std::string> metrics_listen;         ///< address for /metrics and /healthz
+  std::optional<std::string> home_assistant_prefix;  ///< of discovery topics
   LogLevel log_level = LogLevel::kInfo;
 };
 

@@ -1,20 +1,8 @@
 #include "gateway_server/gateway_voice.h"
 
-#include <algorithm>
-
 #include "core/envelope/message_codec.h"
 
 namespace aflguard {
-
-bool ModelBudget::take(Time now) {
-  const double waited = last_ == Time{} ? 0 : std::chrono::duration<double>(now - last_).count();
-  last_ = now;
-  // A slow budget still lets a whole model through now and then.
-  tokens_ = std::min(std::max(1.0, per_second_), tokens_ + waited * per_second_);
-  if (per_second_ <= 0 || tokens_ < 1) return false;
-  tokens_ -= 1;
-  return true;
-}
 
 ModelMessage GatewayVoice::message(const ModelSnapshot& snapshot) const {
   ModelMessage message = terms_;

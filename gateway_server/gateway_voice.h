@@ -18,21 +18,6 @@ struct ModelSnapshot {
 };
 using SharedModel = std::shared_ptr<const ModelSnapshot>;
 
-/// How many models per second may leave inside verdicts: a bucket that fills steadily and holds one second's
-/// worth.
-class ModelBudget final {
- public:
-  using Time = std::chrono::steady_clock::time_point;
-  explicit ModelBudget(double per_second) : per_second_(per_second), tokens_(per_second) {}
-  /// Takes one, if there is one.
-  [[nodiscard]] bool take(Time now);
-
- private:
-  double per_second_;
-  double tokens_;
-  Time last_{};
-};
-
 /// Signs what the gateway says. One thread uses it.
 class GatewayVoice final {
  public:

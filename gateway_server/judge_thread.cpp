@@ -24,7 +24,10 @@ JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs 
       log_(log),
       queue_(limits.waiting_updates, limits.waiting_bytes),
       reference_share_(limits.reference_share) {
-  judge_.on_verdict = [this](const VerdictRecord& record) { note_verdict(record); };
+  judge_.on_verdict = [this](const VerdictRecord& record, const DeviceRecord& device) {
+    note_verdict(record);
+    if (outputs_.judged) outputs_.judged(record, device);
+  };
   judge_.on_refusal = outputs_.refused;
 }
 

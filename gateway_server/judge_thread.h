@@ -30,6 +30,8 @@ struct JudgeOutputs {
   /// answers.
   std::function<void(SharedModel, std::uint64_t due_since)> want_reference;
   std::function<void(const std::string& device, const Refusal&)> refused = {};
+  /// Every durable verdict, for whoever watches; returns quickly.
+  std::function<void(const VerdictRecord&, const DeviceRecord&)> judged = {};
 };
 
 /// The one thread that owns the judge, and with it model, filter, store and recording. It takes what waits,

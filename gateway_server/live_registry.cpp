@@ -25,6 +25,11 @@ std::uint64_t LiveRegistry::enrolled() const {
   return keys()->enrolled.size();
 }
 
+std::vector<std::string> LiveRegistry::enrolled_names() const {
+  const auto known = keys();
+  return {known->enrolled.begin(), known->enrolled.end()};
+}
+
 bool LiveRegistry::is_enrolled(std::string_view device) const {
   return keys()->enrolled.contains(device);
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -32,6 +33,8 @@ class LiveRegistry final : public DeviceRegistry {
   bool refresh();
   /// Devices that are not revoked.
   [[nodiscard]] std::uint64_t enrolled() const;
+  /// Their names.
+  [[nodiscard]] std::vector<std::string> enrolled_names() const;
   /// In the book and not revoked. From any thread.
   [[nodiscard]] bool is_enrolled(std::string_view device) const;
 

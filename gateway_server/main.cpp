@@ -17,6 +17,7 @@
 #include "gateway_server/gateway.h"
 #include "gateway_server/gateway_inputs.h"
 #include "gateway_server/sqlite_store.h"
+#include "gateway_server/sqlite_telemetry.h"
 #include "gateway_server/telemetry.h"
 
 namespace {
@@ -151,6 +152,10 @@ Status run(const GatewaySettings& settings, bool only_test) {
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
   TRY_STATUS(first_reference(judge, learning.reference.get()));
+  std::unique_ptr<TelemetryStore> history;
+  if (settings.keep_history) {
+    TRY(history, TelemetryStore::open(settings.store.file));
+  }
   const OpensslVerifier verifier;
   Gateway gateway({.settings = settings,
                    .topics = topics,
@@ -164,6 +169,7 @@ Status run(const GatewaySettings& settings, bool only_test) {
                    .judge = judge,
                    .reference = learning.reference.get(),
                    .measure = learning.measure,
+                   .history = std::move(history),
                    .clock = clock,
                    .log = log});
   TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));

@@ -15,6 +15,10 @@ constexpr std::size_t kMaxLinesInQuietTime = 100;
 void RefusalLedger::note(std::string_view sender, const Refusal& refusal, Time now) {
   const std::lock_guard lock(mutex_);
   ++counts_[refusal.reason];
+  if (by_sender_.size() < kMaxSenders || by_sender_.contains(sender)) {
+    ++by_sender_.try_emplace(std::string(sender), 0).first->second;
+    if (!fresh_.contains(sender)) fresh_.emplace(sender);
+  }
   if (quiet_.size() >= kMaxSenders) quiet_.clear();
   Quiet& quiet = quiet_[{std::string(sender), refusal.reason}];
   if (now < quiet.until) {
@@ -25,12 +29,12 @@ void RefusalLedger::note(std::string_view sender, const Refusal& refusal, Time n
     ++everybody_.held_back;
     return;
   }
-  std::string line = "refused (" + std::string(to_string(refusal.reason)) + ") from '" + std::string(sender) +
-                     "': " + refusal.message;
-  if (quiet.held_back > 0) line += " (and " + std::to_string(quiet.held_back) + " more like it)";
+  const std::string reason(to_string(refusal.reason));
+  std::string what = refusal.message;
+  if (quiet.held_back > 0) what += " (and " + std::to_string(quiet.held_back) + " more like it)";
   quiet = {now + kQuietTime, 0};
-  log_.warning(line);
-  if (lines_.size() < kMaxLines) lines_.push_back(std::move(line));
+  log_.warning("refused (" + reason + ") from '" + std::string(sender) + "': " + what);
+  if (lines_.size() < kMaxLines) lines_.push_back({std::string(sender), reason + ": " + what});
 }
 
 bool RefusalLedger::may_speak(Time now) {
@@ -59,9 +63,17 @@ std::uint64_t RefusalLedger::total() const {
   return sum;
 }
 
-std::vector<std::string> RefusalLedger::take_lines() {
+std::vector<RefusalLedger::Line> RefusalLedger::take_lines() {
   const std::lock_guard lock(mutex_);
   return std::exchange(lines_, {});
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> RefusalLedger::take_senders() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::uint64_t>> senders;
+  for (const std::string& sender : std::exchange(fresh_, {}))
+    senders.emplace_back(sender, by_sender_[sender]);
+  return senders;
 }
 
 }  // namespace aflguard

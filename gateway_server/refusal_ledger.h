@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,15 @@ class RefusalLedger final {
 
   [[nodiscard]] std::map<std::string, std::uint64_t> counts() const;
   [[nodiscard]] std::uint64_t total() const;
-  /// The lines logged since the last call, for the topic `events`; a bounded number.
-  [[nodiscard]] std::vector<std::string> take_lines();
+  /// A line that was logged.
+  struct Line {
+    std::string sender;
+    std::string text;  ///< reason and message
+  };
+  /// Those since the last call, for the topic `events`; a bounded number.
+  [[nodiscard]] std::vector<Line> take_lines();
+  /// Senders of whom messages were refused since the last call, and how many of theirs have been so far.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> take_senders();
 
  private:
   struct Quiet {
@@ -43,7 +51,9 @@ class RefusalLedger final {
   std::map<std::pair<std::string, RefusalReason>, Quiet> quiet_;
   Quiet everybody_;  ///< how long the count of spoken lines holds, and what was held back meanwhile
   std::size_t spoken_ = 0;
-  std::vector<std::string> lines_;
+  std::vector<Line> lines_;
+  std::map<std::string, std::uint64_t, std::less<>> by_sender_;
+  std::set<std::string, std::less<>> fresh_;  ///< senders to tell of
 };
 
 }  // namespace aflguard

@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "gateway_server/gateway_counters.h"
 #include "gateway_server/gateway_voice.h"
+#include "gateway_server/rate_budget.h"
 
 namespace aflguard {
 
@@ -42,7 +43,7 @@ class ReplyThread final {
   void handle(PublishModel);
 
   GatewayVoice& voice_;
-  ModelBudget budget_;
+  RateBudget budget_;
   const Outputs outputs_;
   GatewayCounters& counters_;
   const Clock& clock_;

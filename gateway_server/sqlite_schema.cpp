@@ -70,6 +70,33 @@ UPDATE verdicts SET checksum = row_checksum(iteration, device, sequence, accepte
   base_version, version, delay, time, altered, alterations);
 UPDATE evaluations SET checksum = row_checksum(iteration, version, test_error, time);
 )sql",
+    // 4: the past at falling resolution (gateway_server/history_points.h). In the order of time, so that what
+    // is written together lies together.
+    R"sql(
+CREATE TABLE history_fleet (
+  step INTEGER NOT NULL,               -- milliseconds
+  time INTEGER NOT NULL,               -- its beginning, milliseconds since 1970
+  version INTEGER NOT NULL,            -- at its end
+  accepted INTEGER NOT NULL,
+  rejected INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  delay_sum INTEGER NOT NULL,
+  test_error REAL,
+  PRIMARY KEY (step, time)
+) WITHOUT ROWID;
+CREATE TABLE history_devices (
+  step INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  rejected INTEGER NOT NULL,
+  delay_sum INTEGER NOT NULL,
+  measured INTEGER NOT NULL,           -- updates whose distance and bound are in the sums
+  distance_sum REAL NOT NULL,
+  bound_sum REAL NOT NULL,
+  PRIMARY KEY (step, time, device)
+) WITHOUT ROWID;
+)sql",
 };
 
 /// Since schema 3. Each gives a row that was changed by something else than this program, if there is one.

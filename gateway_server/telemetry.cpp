@@ -135,4 +135,9 @@ std::string event_json(std::string_view kind, std::string_view device, std::stri
   return dump(json);
 }
 
+std::string health_json(const std::vector<std::string>& problems) {
+  return dump({{"schema", "aflguard-health-1"}, {"healthy", problems.empty()}, {"problems", problems}}) +
+         "\n";
+}
+
 }  // namespace aflguard

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gateway_server/gateway_counters.h"
 
@@ -46,5 +47,8 @@ struct TelemetryFacts {
 /// Without a device where `device` is empty.
 [[nodiscard]] std::string event_json(std::string_view kind, std::string_view device, std::string_view text,
                                      std::chrono::system_clock::time_point when);
+
+/// What /healthz says: healthy when there are no problems.
+[[nodiscard]] std::string health_json(const std::vector<std::string>& problems);
 
 }  // namespace aflguard

@@ -136,7 +136,7 @@ Status UpdateJudge::commit() {
     TRY_STATUS(store_.commit(
         {verdicts_, devices, aggregator_.iteration(), aggregator_.model().version(), state, reference}));
     reference_stored_ = true;
-    if (on_verdict) std::for_each(verdicts_.begin(), verdicts_.end(), on_verdict);
+    tell_verdicts(devices);
     write_recording();
   }
   verdicts_.clear();
@@ -144,6 +144,16 @@ Status UpdateJudge::commit() {
   std::move(replies_.begin(), replies_.end(), std::back_inserter(released_));
   replies_.clear();
   return {};
+}
+
+void UpdateJudge::tell_verdicts(std::span<const DeviceRecord> devices) const {
+  if (!on_verdict) return;
+  for (const VerdictRecord& verdict : verdicts_) {
+    const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceRecord& candidate) {
+      return candidate.id == verdict.device;
+    });
+    on_verdict(verdict, *device);
+  }
 }
 
 std::vector<VerdictMessage> UpdateJudge::take_replies() {

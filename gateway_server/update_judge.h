@@ -55,13 +55,15 @@ class UpdateJudge final {
     return store_.add_evaluation(evaluation);
   }
   [[nodiscard]] const Aggregator& aggregator() const { return aggregator_; }
+  /// By name, as of the last verdict.
+  [[nodiscard]] const std::map<std::string, DeviceRecord, std::less<>>& devices() const { return devices_; }
   [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
   /// When the reference in force was installed; none when the store had it.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> reference_time() const {
     return reference_time_;
   }
   /// Told of every verdict when it is durable; repeated ones are not told again.
-  std::function<void(const VerdictRecord&)> on_verdict;
+  std::function<void(const VerdictRecord&, const DeviceRecord&)> on_verdict;
   /// Told of every update that was not judged because its number is too old.
   std::function<void(const std::string& device, const Refusal&)> on_refusal;
   /// Bytes of the running recording; 0 without one.
@@ -75,6 +77,7 @@ class UpdateJudge final {
   [[nodiscard]] VerdictMessage message_for(const DeviceRecord& device, const VerdictRecord& record) const;
   void record(const DeviceRecord& device, const VerdictRecord& verdict, std::span<const float> vector);
   void write_recording();
+  void tell_verdicts(std::span<const DeviceRecord> devices) const;
 
   std::string fleet_;
   Aggregator& aggregator_;

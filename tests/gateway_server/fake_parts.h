@@ -52,4 +52,18 @@ class SetClock final : public Clock {
   Wall wall_ = std::chrono::system_clock::now();
 };
 
+/// Time that goes on only when a test says so. For one thread.
+class SteppedClock final : public Clock {
+ public:
+  [[nodiscard]] std::chrono::system_clock::time_point wall() const override {
+    return std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 56)) +
+           std::chrono::duration_cast<std::chrono::system_clock::duration>(now_.time_since_epoch());
+  }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override { return now_; }
+  void advance(std::chrono::steady_clock::duration span) { now_ += span; }
+
+ private:
+  std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};
+};
+
 }  // namespace aflguard::testing

@@ -23,8 +23,12 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kFleet = "orchard";
 constexpr const char* kRules =
-    "user gateway\ntopic read aflguard/v1/orchard/up/#\ntopic write aflguard/v1/orchard/#\n"
+    "user gateway\ntopic read aflguard/v1/orchard/up/#\ntopic read aflguard/v1/orchard/ask/#\n"
+    "topic write aflguard/v1/orchard/#\ntopic write homeassistant/#\n"
     "user watcher\ntopic read aflguard/v1/orchard/#\n"
+    "user home-assistant\ntopic read homeassistant/#\n"
+    "pattern read aflguard/v1/orchard/tell/%u/#\npattern write aflguard/v1/orchard/ask/%u/#\n"
+    "pattern read aflguard/v1/orchard/events\npattern read aflguard/v1/orchard/gateway/#\n"
     "pattern write aflguard/v1/orchard/up/%u/#\npattern read aflguard/v1/orchard/down/%u/#\n"
     "pattern read aflguard/v1/orchard/model\n";
 

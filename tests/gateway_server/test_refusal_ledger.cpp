@@ -42,6 +42,24 @@ TEST("After a while there is a line again, and it tells how many were held back"
   ASSERT_CONTAINS(lines[2], "(and 9 more like it)");
 }
 
+TEST("Each sender is told of with its count, once after every change") {
+  KeptLog log;
+  RefusalLedger ledger(log);
+  for (int i = 0; i < 3; ++i) ledger.note("pi-1", malformed(), kStart);
+  ledger.note("pi-2", malformed(), kStart);
+  const auto first = ledger.take_senders();
+  TEST_ASSERT_EQUAL_UINT64(2, first.size());
+  TEST_ASSERT_TRUE(first[0].first == "pi-1" && first[0].second == 3);
+  TEST_ASSERT_TRUE(ledger.take_senders().empty());
+  ledger.note("pi-1", malformed(), kStart);
+  const auto second = ledger.take_senders();
+  TEST_ASSERT_EQUAL_UINT64(1, second.size());
+  TEST_ASSERT_EQUAL_UINT64(4, second[0].second);
+  const auto lines = ledger.take_lines();
+  TEST_ASSERT_EQUAL_STRING("pi-1", lines[0].sender.c_str());
+  TEST_ASSERT_EQUAL_STRING("malformed: no piece at all", lines[0].text.c_str());
+}
+
 TEST("Lines for the topic of events are bounded, and taken once") {
   KeptLog log;
   RefusalLedger ledger(log);

@@ -295,7 +295,8 @@ TEST("A store of an older program is brought up to date, and everything in it st
   {
     auto database = SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite).value();
     ASSERT_OK(
-        database.run("DROP TABLE reference; ALTER TABLE state DROP COLUMN checksum;"
+        database.run("DROP TABLE history_fleet; DROP TABLE history_devices;"
+                     "DROP TABLE reference; ALTER TABLE state DROP COLUMN checksum;"
                      "ALTER TABLE devices DROP COLUMN checksum; ALTER TABLE verdicts DROP COLUMN checksum;"
                      "ALTER TABLE evaluations DROP COLUMN checksum; PRAGMA user_version = 2"));
   }

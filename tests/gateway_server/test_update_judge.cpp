@@ -102,7 +102,10 @@ TEST(
     "While the disk is full nothing is answered and nothing is lost; then everything is, once and in order") {
   Bench bench;
   std::vector<std::uint64_t> told;
-  bench.judge.on_verdict = [&](const VerdictRecord& record) { told.push_back(record.iteration); };
+  bench.judge.on_verdict = [&](const VerdictRecord& record, const DeviceRecord& device) {
+    TEST_ASSERT_EQUAL_UINT64(record.device, device.id);
+    told.push_back(record.iteration);
+  };
   bench.store.disk_full = true;
   bench.send("pi-1", 1);
   TEST_ASSERT_FALSE(bench.judge.commit().ok());
