@@ -213,8 +213,19 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
     if (!shape.values.empty()) plan.x_name = shape.varies;
     const bool by_shift = shape.varies == "distribution shift";
     std::vector<std::optional<double>> values(shape.values.begin(), shape.values.end());
+    if (overrides.malicious && by_shift) {
+      return invalid_input("table '" + std::string(shape.name) + "' does not vary the malicious fraction");
+    }
+    if (overrides.malicious) {
+      std::erase_if(values, [&](const auto& value) { return value != overrides.malicious; });
+      if (values.empty()) {
+        return invalid_input("table '" + std::string(shape.name) + "' has no malicious fraction " +
+                             short_number(*overrides.malicious));
+      }
+    }
     if (values.empty()) values.emplace_back();
     for (const std::string_view dataset : shape.datasets) {
+      if (overrides.dataset && dataset != *overrides.dataset) continue;
       for (const std::string_view attack : shape.attacks) {
         if (dataset == "synthetic" && needs_classes(attack)) continue;
         for (const std::optional<double> value : values) {
@@ -234,6 +245,11 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
           }
         }
       }
+    }
+    if (plan.cells.empty()) {
+      const std::vector<std::string_view> datasets(shape.datasets);
+      return invalid_input("table '" + plan.name +
+                           "': " + unknown_name("data set", *overrides.dataset, datasets));
     }
     return plan;
   }

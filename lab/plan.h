@@ -42,7 +42,9 @@ struct Plan {
 
 /// What a user may change about every cell.
 struct PlanOverrides {
-  std::optional<std::string> dataset = {};  ///< figures only
+  /// Figures: instead of MNIST. Tables: only the rows of this data set.
+  std::optional<std::string> dataset = {};
+  std::optional<double> malicious = {};  ///< tables that vary the malicious fraction: only this one
   std::optional<std::size_t> iterations = {};
 };
 

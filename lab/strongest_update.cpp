@@ -62,6 +62,16 @@ std::vector<double> best_mixture(const std::vector<double>& gains, const Mixture
   return mixture;
 }
 
+/// A guard that looks at the mixture's honesty takes no residual with a mixture of negative weights alone:
+/// nothing is taken away, and a trace of what harms least is added where nothing may be.
+void look_honest(const std::vector<double>& gains, std::vector<double>& mixture) {
+  constexpr double kTrace = 1e-3;
+  for (double& weight : mixture) weight = std::max(weight, 0.0);
+  const auto best = std::max_element(gains.begin(), gains.end()) - gains.begin();
+  double& harmless = mixture[static_cast<std::size_t>(best)];
+  harmless = std::max(harmless, kTrace);
+}
+
 /// to += factor * row
 void add_row(const RowBundle& rows, std::size_t row, double factor, std::vector<double>& to) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * static_cast<double>(rows.at(row, i));
@@ -113,11 +123,12 @@ void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference
                         std::span<const float> wish, std::span<float> update) {
   const RowBundle& classes = reference.per_class;
   const std::vector<double> gains = products(classes, wish);
-  const VisiblePart seen = VisibleSpan(reference.gram).part(gains, guard.options().mixture);
+  const VisibleSpan span(reference.gram);
+  const VisiblePart seen = span.part(gains, guard.options().mixture);
   std::vector<double> residual(wish.begin(), wish.end());
   for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, -seen.projection[c], residual);
   const double invisible = length(residual);
-  const double median = guard.lengths().size() > 0 ? guard.lengths().median() : invisible;
+  const double median = guard.median_length(span);
   std::vector<double> out(wish.size());
   if (invisible > 0) {
     for (double& v : residual) v /= invisible;
@@ -128,7 +139,8 @@ void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference
     const double longest = 0.99 * guard.options().reject * median;
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = norm > 0 ? longest / norm * residual[i] : 0;
   }
-  const std::vector<double> mixture = best_mixture(gains, guard.options().mixture);
+  std::vector<double> mixture = best_mixture(gains, guard.options().mixture);
+  if (guard.options().trust > 0 && gains.size() > 1) look_honest(gains, mixture);
   for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, mixture[c], out);
   for (std::size_t i = 0; i < update.size(); ++i) update[i] = static_cast<float>(out[i]);
 }

@@ -19,6 +19,7 @@ constexpr double kLeastResidual = 1e-9;
 // Beyond this, products of floats on the way could overflow.
 constexpr double kLongest = 1e30;
 constexpr double kShortest = 1e-30;
+constexpr double kQuorum = 0.8;
 // Winsorising bound while fewer than two clients have spoken.
 constexpr double kFirstWidth = 0.1;
 
@@ -55,14 +56,16 @@ Decision SpanGuard::judge(const Submission& submission) {
     return decision;
   }
   Residual residual = look(submission, squared);
-  const double median = vote(submission.client, residual.length);
+  vote(submission.client, residual.length);
+  const double median = median_length(span_);
   decision.verdict.distance = residual.length;
   decision.verdict.bound = options_.reject * median;
   decision.verdict.accepted = decision.verdict.distance <= decision.verdict.bound;
   decision.verdict.reason = decision.verdict.accepted ? Reason::kAccepted : Reason::kResidualTooLong;
   if (!decision.verdict.accepted) return decision;
   residual.radius = options_.radius * median;
-  residual.keep = residual.length > residual.radius ? residual.radius / residual.length : 1;
+  const double most = residual.radius * believed(residual.visible);
+  residual.keep = residual.length > most ? most / residual.length : 1;
   step(submission, residual, decision);
   return decision;
 }
@@ -84,7 +87,17 @@ SpanGuard::Residual SpanGuard::look(const Submission& submission, double squared
   return residual;
 }
 
-double SpanGuard::vote(ClientId client, double length) {
+double SpanGuard::believed(const VisiblePart& visible) const {
+  const bool mixes = span_.gram().rows() > 1;  // one class: there is nothing to be honest about
+  return mixes && options_.trust > 0 ? std::pow(span_.honesty(visible), options_.trust) : 1;
+}
+
+double SpanGuard::median_length(const VisibleSpan& span) const {
+  if (lengths_.size() >= std::max<std::size_t>(1, options_.quorum)) return lengths_.median();
+  return lengths_.size() > 0 ? std::min(lengths_.median(), span.typical_length()) : span.typical_length();
+}
+
+void SpanGuard::vote(ClientId client, double length) {
   const auto [known, first] = votes_.try_emplace(client, length);
   if (first) {
     lengths_.insert(client, length);
@@ -92,7 +105,6 @@ double SpanGuard::vote(ClientId client, double length) {
     lengths_.replace(client, known->second, length);
     known->second = length;
   }
-  return lengths_.median();
 }
 
 std::vector<double> SpanGuard::bend(ClientId client, const WatchedDirections::Turn& turn, double scale,
@@ -100,7 +112,7 @@ std::vector<double> SpanGuard::bend(ClientId client, const WatchedDirections::Tu
   std::vector<double> components = turn.components;
   for (double& component : components) component *= scale;
   panel_.rotate(turn.rotation);
-  panel_.hear(client, components);
+  if (scale > 0) panel_.hear(client, components);
   std::vector<double> bends(components.size());
   if (turn.learning) return bends;
   for (std::size_t k = 0; k < bends.size(); ++k) {
@@ -119,7 +131,7 @@ std::vector<double> SpanGuard::bend(ClientId client, const WatchedDirections::Tu
 
 void SpanGuard::step(const Submission& submission, const Residual& residual, Decision& decision) {
   const ReferenceUpdate& reference = *submission.reference;
-  const bool has_residual = residual.length > kShortest && residual.radius > kShortest;
+  const bool has_residual = residual.keep * residual.length > kShortest && residual.radius > kShortest;
   // x, what enters the directions: the shortened residual in units of R. The first K enter with length 1.
   const bool first = directions_.rank() < directions_.size();
   const double unit = has_residual ? residual.keep / residual.radius : 0;
@@ -170,8 +182,9 @@ void SpanGuard::note_alteration(const Residual& residual, const std::vector<doub
   // has in common with them is small: left out.
   const double visible = span_.squared_length(minus(residual.visible.projection, residual.visible.mixture));
   const double cut = (1 - residual.keep) * residual.length;
-  const double along =
-      (1 - residual.keep) / residual.keep * residual.radius * residual.radius * dot(components, bends);
+  const double along = residual.keep > 0 ? (1 - residual.keep) / residual.keep * residual.radius *
+                                               residual.radius * dot(components, bends)
+                                         : 0;
   const double bent = residual.radius * residual.radius * dot(bends, bends);
   const double removed = std::sqrt(std::max(0.0, visible + cut * cut - 2 * along + bent));
   Verdict& verdict = decision.verdict;
@@ -231,7 +244,7 @@ Status SpanGuard::restore(std::span<const std::byte> bytes) {
     if (!(length >= 0) || !std::isfinite(length) || fresh.votes_.contains(id)) {
       return corrupt("state of 'SPAN': client " + std::to_string(id) + " has an impossible vote");
     }
-    (void)fresh.vote(id, length);
+    fresh.vote(id, length);
   }
   TRY_STATUS(state.finish());
   *this = std::move(fresh);
@@ -250,7 +263,11 @@ FilterKind span_guard_kind() {
                       {"largest", 5, 0.1, 1e9, "a class weighs at most min(1, largest / classes)"},
                       {"negative", 0.05, 0, 1e9, "and at least minus this share of that"},
                       {"mass", 1.5, 0, 1e9, "sum of a mixture's absolute weights"},
-                      {"panel", 1024, 2, 1e6, "clients at most whose components are compared"}},
+                      {"panel", 1024, 2, 1e6, "clients at most whose components are compared"},
+                      {"trust", 0, 0, 100,
+                       "power of the visible part's honesty by which R shrinks; 0: it does not"},
+                      {"quorum", kQuorum, 0, 1,
+                       "share of the clients whose votes it takes to believe their median"}},
           .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
             SpanGuardOptions options;
             options.mixture.largest = settings.option("largest", options.mixture.largest);
@@ -260,6 +277,10 @@ FilterKind span_guard_kind() {
             options.radius = settings.option("radius", options.radius);
             options.directions = static_cast<std::size_t>(settings.option("directions", 5));
             options.discount = settings.option("discount", options.discount);
+            options.trust = settings.option("trust", options.trust);
+            const double quorum = settings.option("quorum", kQuorum);
+            options.quorum =
+                static_cast<std::size_t>(std::ceil(quorum * static_cast<double>(settings.clients)));
             options.width = settings.option("width", options.width);
             options.panel = static_cast<std::size_t>(settings.option("panel", 1024));
             return std::make_unique<SpanGuard>(settings.dimension, options);

@@ -14,10 +14,13 @@ struct SpanGuardOptions {
   MixtureLimits mixture;
   double reject = 3;           ///< residuals longer than this many medians are rejected
   double radius = 0.8;         ///< R, in medians: longer residuals are shortened to it
+  double trust = 0;            ///< R shrinks with the visible part's honesty to this power; 0: it does not
   std::size_t directions = 5;  ///< K, at most kMostDirections; 0: no step 3
   double discount = 0.99;      ///< of the second moment, per residual that enters
   double width = 1;            ///< winsorising to median +- this many median deviations
   std::size_t panel = 1024;    ///< clients whose components are kept at most
+  /// While fewer clients have voted, M is at most what a batch of trusted samples of one class sends.
+  std::size_t quorum = 0;
 };
 
 /// Our own guard; docs/span-guard.md explains it. Two questions instead of one:
@@ -46,6 +49,8 @@ class SpanGuard final : public UpdateFilter {
   [[nodiscard]] const WatchedDirections& directions() const { return directions_; }
   [[nodiscard]] const ClientPanel& panel() const { return panel_; }
   [[nodiscard]] const RunningMedian& lengths() const { return lengths_; }
+  /// M as the guard believes it: bounded by the trusted set's own scale while few clients have voted.
+  [[nodiscard]] double median_length(const VisibleSpan& span) const;
 
  private:
   /// One update on its way through the rule.
@@ -62,8 +67,9 @@ class SpanGuard final : public UpdateFilter {
   /// Takes in a reference that has changed.
   void meet(const ReferenceUpdate& reference);
   [[nodiscard]] Residual look(const Submission& submission, double squared_norm) const;
-  /// The median length, after this client's vote.
-  [[nodiscard]] double vote(ClientId client, double length);
+  /// How much of R an update gets whose visible part looks like this: 0 to 1.
+  [[nodiscard]] double believed(const VisiblePart& visible) const;
+  void vote(ClientId client, double length);
   /// Winsorises: how far each component is moved, in units of R.
   [[nodiscard]] std::vector<double> bend(ClientId client, const WatchedDirections::Turn& turn, double scale,
                                          Verdict& verdict);

@@ -19,6 +19,7 @@ VisibleSpan::VisibleSpan(SmallMatrix gram) : gram_(std::move(gram)), usable_(gra
   double trace = 0;
   for (std::size_t c = 0; c < classes; ++c) trace += gram_(c, c);
   const double ridge = kRidge * trace / static_cast<double>(classes);
+  typical_length_ = classes > 0 ? std::sqrt(trace / static_cast<double>(classes)) : 0;
   for (double& value : pairs.values) value = std::max(value, 0.0) + ridge;
   ridge_ = pseudo_inverse(pairs, 0);
 }
@@ -38,6 +39,13 @@ VisiblePart VisibleSpan::part(const std::vector<double>& products, const Mixture
     for (double& weight : part.mixture) weight *= limits.mass / mass;
   }
   return part;
+}
+
+double VisibleSpan::honesty(const VisiblePart& part) const {
+  std::vector<double> added = part.mixture;
+  for (double& weight : added) weight = std::max(weight, 0.0);
+  const double both = std::sqrt(squared_length(added) * squared_length(part.projection));
+  return both > 0 ? std::clamp(dot(added, gram_ * part.projection) / both, 0.0, 1.0) : 0;
 }
 
 double VisibleSpan::squared_length(const std::vector<double>& weights) const {

@@ -33,6 +33,11 @@ class VisibleSpan final {
   [[nodiscard]] bool usable() const { return usable_; }
   /// `products`: inner products of the update with every class update.
   [[nodiscard]] VisiblePart part(const std::vector<double>& products, const MixtureLimits& limits) const;
+  /// The cosine between what was seen and the part of it that adds classes instead of taking them away; 0 to
+  /// 1. An honest client's is near 1: its batch can hold samples of a class, not a negative number of them.
+  [[nodiscard]] double honesty(const VisiblePart& part) const;
+  /// The root mean square of the class updates' lengths.
+  [[nodiscard]] double typical_length() const { return typical_length_; }
   /// ||sum weights_c s_c||^2
   [[nodiscard]] double squared_length(const std::vector<double>& weights) const;
 
@@ -40,7 +45,8 @@ class VisibleSpan final {
   SmallMatrix gram_;
   SmallMatrix projector_;  ///< pseudo-inverse of the Gram matrix
   SmallMatrix ridge_;      ///< (G + ridge)^-1
-  bool usable_ = true;     ///< no classes: nothing is visible
+  double typical_length_ = 0;
+  bool usable_ = true;  ///< no classes: nothing is visible
 };
 
 }  // namespace aflguard

@@ -51,6 +51,19 @@ TEST("Unknown tables, figures and data sets are named with the nearest that exis
   ASSERT_CONTAINS(message_of(plan_figure("lambda", {.dataset = "mnits"})), "did you mean 'mnist'?");
 }
 
+TEST("A part of the white-box table can be planned alone, and what it does not have is named") {
+  const auto part = plan_table("white-box", {.dataset = "har", .malicious = 0.45});
+  ASSERT_OK(part);
+  TEST_ASSERT_EQUAL_size_t(16 * 4, part->cells.size());
+  for (const PlannedCell& cell : part->cells) {
+    TEST_ASSERT_EQUAL_STRING("har", cell.settings.dataset.c_str());
+    TEST_ASSERT_EQUAL_DOUBLE(0.45, cell.settings.malicious);
+  }
+  ASSERT_CONTAINS(message_of(plan_table("white-box", {.dataset = "hra"})), "did you mean 'har'?");
+  ASSERT_CONTAINS(message_of(plan_table("white-box", {.malicious = 0.3})), "no malicious fraction 0.3");
+  ASSERT_CONTAINS(message_of(plan_table("1", {.malicious = 0.2})), "does not vary the malicious fraction");
+}
+
 TEST("A plan's fingerprint changes when a setting of any cell does") {
   const auto plan = plan_table("1", {});
   TEST_ASSERT_TRUE(fingerprint(*plan) == fingerprint(*plan_table("1", {})));

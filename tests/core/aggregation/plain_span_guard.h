@@ -20,7 +20,8 @@ struct PlainVerdict {
 /// clients' votes as whole vectors, nothing fused. Slow, and independent of the product's way.
 class PlainSpanGuard final {
  public:
-  PlainSpanGuard(std::size_t dimension, double rate) : theta(dimension), rate_(rate) {}
+  PlainSpanGuard(std::size_t dimension, double rate, std::size_t quorum, bool trust)
+      : theta(dimension), rate_(rate), quorum_(quorum), trust_(trust) {}
 
   void reference(const std::vector<std::vector<float>>& classes) {
     classes_.assign(classes.size(), {});
@@ -31,7 +32,7 @@ class PlainSpanGuard final {
 
   PlainVerdict judge(std::uint64_t client, const std::vector<float>& update) {
     const Vector g(update.begin(), update.end());
-    const Vector visible = mixture(g);
+    const Vector visible = total(mixture(g));
     Vector o = g;
     for (const Vector& q : basis_) add(o, q, -product(q, o));
     PlainVerdict verdict;
@@ -39,12 +40,14 @@ class PlainSpanGuard final {
     votes_[client] = verdict.length;
     std::vector<double> lengths;
     for (const auto& [id, length] : votes_) lengths.push_back(length);
-    const double median = middle(lengths);
+    double median = middle(lengths);
+    if (votes_.size() < quorum_) median = std::min(median, typical_length());
     verdict.bound = 3 * median;
     verdict.accepted = verdict.length <= verdict.bound;
     if (!verdict.accepted) return verdict;
     const double radius = 0.8 * median;
-    if (verdict.length > radius) scale(o, radius / verdict.length);
+    const double most = radius * (trust_ ? honesty(g) : 1);
+    if (verdict.length > most) scale(o, most / verdict.length);
     Vector applied = bend(client, o, radius);
     add(applied, visible, 1);
     add(theta, applied, -rate_);
@@ -78,6 +81,29 @@ class PlainSpanGuard final {
     basis.push_back(std::move(v));
   }
 
+  [[nodiscard]] Vector total(const Vector& weights) const {
+    Vector out(classes_[0].size());
+    for (std::size_t i = 0; i < weights.size(); ++i) add(out, classes_[i], weights[i]);
+    return out;
+  }
+
+  /// The cosine between what is seen of g and the classes that it adds.
+  [[nodiscard]] double honesty(const Vector& g) const {
+    Vector weights = mixture(g);
+    for (double& weight : weights) weight = std::max(0.0, weight);
+    const Vector added = total(weights);
+    Vector seen(g.size());
+    for (const Vector& q : basis_) add(seen, q, product(q, g));
+    const double both = std::sqrt(product(added, added) * product(seen, seen));
+    return both > 0 ? std::max(0.0, product(added, seen) / both) : 0;
+  }
+
+  [[nodiscard]] double typical_length() const {
+    double squares = 0;
+    for (const Vector& row : classes_) squares += product(row, row);
+    return std::sqrt(squares / static_cast<double>(classes_.size()));
+  }
+
   /// Ridge least squares by Gaussian elimination, clipped to what a batch can hold.
   [[nodiscard]] Vector mixture(const Vector& g) const {
     const std::size_t n = classes_.size();
@@ -101,16 +127,17 @@ class PlainSpanGuard final {
       weights[i] = std::clamp(system[i][n] / system[i][i], -0.05 * most, most);
       mass += std::fabs(weights[i]);
     }
-    Vector out(g.size());
-    for (std::size_t i = 0; i < n; ++i) add(out, classes_[i], weights[i] * std::min(1.0, 1.5 / mass));
-    return out;
+    scale(weights, std::min(1.0, 1.5 / mass));
+    return weights;
   }
 
   /// The disagreement step. The clients' components are kept as the vectors within W that they stand for:
   /// turning W is projecting them.
   Vector bend(std::uint64_t client, const Vector& o, double radius) {
+    const bool nothing = product(o, o) == 0;  // not believed at all
     Vector x = o;
     scale(x, 1 / radius);
+    if (nothing && directions_.size() < kDirections) return o;
     if (directions_.size() < kDirections) {
       add_to_basis(directions_, o);
       for (double& strength : strengths_) strength *= 0.99;
@@ -118,9 +145,13 @@ class PlainSpanGuard final {
       hear(client, x);
       return o;
     }
-    turn(x);
-    for (auto& [id, said] : said_) said = within(said);
-    hear(client, x);
+    if (nothing) {
+      for (double& strength : strengths_) strength *= 0.99;
+    } else {
+      turn(x);
+      for (auto& [id, said] : said_) said = within(said);
+      hear(client, x);
+    }
     Vector out = o;
     for (const Vector& w : directions_) {
       std::vector<double> components;
@@ -168,6 +199,8 @@ class PlainSpanGuard final {
   }
 
   double rate_;
+  std::size_t quorum_;
+  bool trust_;
   std::vector<Vector> classes_;
   std::vector<Vector> basis_;  ///< of the classes' span
   std::map<std::uint64_t, double> votes_;

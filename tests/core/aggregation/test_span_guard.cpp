@@ -76,13 +76,20 @@ std::vector<float> times(std::vector<float> g, float factor) {
   return g;
 }
 
-}  // namespace
+std::unique_ptr<UpdateFilter> trusting(std::size_t dimension, std::uint64_t clients, double trust) {
+  FilterSettings settings;
+  settings.dimension = dimension;
+  settings.clients = clients;
+  settings.options = {{"trust", trust}};
+  return make_filter(span_guard_kind(), settings).value();
+}
 
-TEST("SpanGuard follows its rule as written out plainly in double, update by update") {
+void compare_with_plain_rule(bool trust) {
   constexpr std::size_t kDimension = 61;
   Fleet fleet(kDimension, 4, 1);
-  Aggregator guard(with_rate(), make(span_guard_kind(), kDimension), nullptr, std::vector<float>(kDimension));
-  PlainSpanGuard plain(kDimension, kRate);
+  Aggregator guard(with_rate(), trusting(kDimension, 10, trust ? 1 : 0), nullptr,
+                   std::vector<float>(kDimension));
+  PlainSpanGuard plain(kDimension, kRate, 8, trust);
   int altered = 0;
   int rejected = 0;
   for (int t = 0; t < 400; ++t) {
@@ -93,8 +100,11 @@ TEST("SpanGuard follows its rule as written out plainly in double, update by upd
     }
     const ClientId client = fleet.random.below(9);
     std::vector<float> g = fleet.honest();
-    if (client == 0) g = times(g, -4);  // long and against everybody
-    if (client == 1) g = times(g, -1);
+    if (client == 0) g = times(g, trust ? 4 : -4);  // long, and against everybody
+    if (client == 1 && !trust) g = times(g, -1);
+    if (client == 1 && trust) {  // takes away more of a class than there can be
+      for (std::size_t i = 0; i < kDimension; ++i) g[i] -= fleet.classes_[0][i];
+    }
     const Verdict verdict = submit(guard, client, g);
     const PlainVerdict expected = plain.judge(client, g);
     TEST_ASSERT_EQUAL(expected.accepted, verdict.accepted);
@@ -109,6 +119,16 @@ TEST("SpanGuard follows its rule as written out plainly in double, update by upd
   }
   TEST_ASSERT_TRUE(altered > 50);
   TEST_ASSERT_TRUE(rejected > 10);
+}
+
+}  // namespace
+
+TEST("SpanGuard follows its rule as written out plainly in double, update by update") {
+  compare_with_plain_rule(false);
+}
+
+TEST("So it does when it believes residuals by the honesty of what is seen") {
+  compare_with_plain_rule(true);
 }
 
 TEST("A residual longer than three medians is rejected, with its length and the bound") {
@@ -195,6 +215,44 @@ TEST("A client that left no longer votes") {
   for (ClientId client = 10; client < 20; ++client) guard.forget(client);
   guard.forget(99);  // never seen: nothing happens
   TEST_ASSERT_TRUE(submit(guard, 1, fleet.honest()).accepted);
+}
+
+TEST("While few have voted, nobody's residual moves the model further than the trusted set's own scale") {
+  Fleet fleet(60, 3, 12);
+  Aggregator guard(with_rate(), make(span_guard_kind(), 60, 10), nullptr, std::vector<float>(60));
+  const ReferenceUpdate reference = fleet.reference();
+  const VisibleSpan span(reference.gram);
+  ASSERT_OK(guard.install_reference(reference, 0));
+  // The first to speak are liars, and they agree with each other.
+  for (ClientId liar = 0; liar < 4; ++liar) {
+    const Verdict verdict = submit(guard, liar, times(fleet.honest(), 1000));
+    TEST_ASSERT_FALSE(verdict.accepted);
+    TEST_ASSERT_DOUBLE_WITHIN(1e-3, 3 * span.typical_length(), verdict.bound);
+  }
+  for (ClientId client = 4; client < 10; ++client) {
+    TEST_ASSERT_TRUE(submit(guard, client, fleet.honest()).accepted);
+  }
+  TEST_ASSERT_FALSE(submit(guard, 1, times(fleet.honest(), 100)).accepted);  // 6 of 10 outvote them
+}
+
+TEST("With trust, whoever lies about the classes is believed less about the rest") {
+  Fleet fleet(80, 3, 13);
+  Aggregator guard(with_rate(), trusting(80, 30, 1), nullptr, std::vector<float>(80));
+  ASSERT_OK(guard.install_reference(fleet.reference(), 0));
+  for (ClientId client = 0; client < 30; ++client) (void)submit(guard, client, fleet.honest());
+  const auto distance_of = [&](const std::vector<float>& g) {
+    const auto before = parameters(guard);
+    TEST_ASSERT_TRUE(submit(guard, 5, g).accepted);
+    double squares = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const double moved = static_cast<double>(before[i]) - static_cast<double>(parameters(guard)[i]);
+      squares += moved * moved;
+    }
+    return std::sqrt(squares) / kRate;
+  };
+  auto honest = fleet.honest();
+  const double far = distance_of(honest);
+  TEST_ASSERT_TRUE(distance_of(times(honest, -1)) < 0.25 * far);
 }
 
 TEST("Saved and restored in the middle, SpanGuard goes on bit by bit") {
