@@ -27,7 +27,7 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 
 /// The example with every option in force at the value it shows.
 std::string everything_in_force() {
-  std::string text = std::regex_replace(example(), std::regex("\n# (\\[[a-z]+\\])"), "\n$1");
+  std::string text = std::regex_replace(example(), std::regex("\n# (\\[[a-z_]+\\])"), "\n$1");
   return std::regex_replace(text, std::regex("\n# ([a-z_]+ = )"), "\n$1");
 }
 

@@ -18,7 +18,8 @@ constexpr std::uint64_t kMaxDelay = 3;
 LiveFleetOptions options() {
   LiveFleetOptions options;
   options.guard_extra = "max_delay = " + std::to_string(kMaxDelay) + "\n";
-  options.gateway_extra = "[limits]\nsilence_seconds = 1\nupdate_bytes = 4096\ndevice_bytes = 8192\n";
+  options.gateway_extra =
+      "[limits]\nsilence_seconds = 1\nupdate_bytes = 4096\ndevice_bytes = 8192\ndevice_updates = 64\n";
   return options;
 }
 
