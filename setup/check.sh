@@ -14,6 +14,7 @@ browser     reports open in a real browser
 arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
 dashboard   the dashboard in a real browser, with a fleet behind it
+fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }
@@ -110,6 +111,24 @@ check_browser() {
   install_packages chromium
   build release
   ctest --test-dir build/release --output-on-failure -R 'in_browser'
+}
+
+# The test of ./run test at length, with programs of this machine, and then on boards: two virtual machines and four arm64
+# programs, one of which lies, against one gateway, and two minutes of chaos. AFLGUARD_SIM_DEPTH, AFLGUARD_SIM_MINUTES and
+# AFLGUARD_SEED make the second one another.
+check_fleet() {
+  setup_arm64
+  setup_boards
+  build release
+  build arm64 -DAFLGUARD_TESTS=OFF
+  make_board_kit
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed ./run check fleet repeats this"
+  AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed AFLGUARD_SIM_DEPTH=native=3 \
+    build/release/tests/test.tools.sim_verbs
+  AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed \
+    AFLGUARD_SIM_DEPTH=${AFLGUARD_SIM_DEPTH:-board=2,user=4} AFLGUARD_SIM_DATASET=${AFLGUARD_SIM_DATASET:-mnist} \
+    AFLGUARD_SIM_MINUTES=${AFLGUARD_SIM_MINUTES:-2} build/release/tests/test.tools.sim_verbs
 }
 
 # ONNX Runtime itself is not instrumented, so leaks of its statics are not ours.

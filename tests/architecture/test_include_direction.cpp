@@ -72,7 +72,8 @@ const std::map<std::string, Names>& library_owners() {
       {"zlib", {"datasets"}},
       {"CLI/", {"edge_client", "firmware_sim", "gateway_server", "tools"}},
       {"nlohmann/",
-       {"core/learning", "datasets", "edge_client", "fleet", "fleet_view", "gateway_server", "lab", "tools"}},
+       {"core/learning", "datasets", "edge_client", "firmware_sim", "fleet", "fleet_view", "gateway_server",
+        "lab", "tools"}},
   };
   return rules;
 }

@@ -1,17 +1,14 @@
 #include "tools/aflguard/demo_run.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
-#include "core/base/stop_signal.h"
 #include "core/learning/evaluation.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "gateway_server/sqlite_stored_model.h"
@@ -19,7 +16,9 @@
 #include "tools/aflguard/demo_fleet.h"
 #include "tools/aflguard/demo_report.h"
 #include "tools/aflguard/demo_view.h"
+#include "tools/aflguard/interruption.h"
 #include "tools/aflguard/metrics_watch.h"
+#include "tools/aflguard/own_programs.h"
 
 namespace aflguard::tools {
 namespace fs = std::filesystem;
@@ -37,44 +36,8 @@ constexpr auto kStallPatience = 30s;
 constexpr auto kLongestPatience = 180s;
 constexpr double kRateWindow = 5;  // seconds
 
-/// Ctrl-C, as something to wait for.
-class Interruption final {
- public:
-  [[nodiscard]] Status install() {
-    TRY(signal_, StopSignal::install([this] { wake_.notify_all(); }));
-    return {};
-  }
-  [[nodiscard]] bool requested() const { return signal_->requested(); }
-  /// True when it came before the time was over.
-  bool wait(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, time, [this] { return requested(); });
-    return requested();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::unique_ptr<StopSignal> signal_;
-};
-
 Error interrupted() {
   return unavailable("interrupted; everything that was started has been stopped");
-}
-
-/// Programs that are built and installed together with this one.
-Result<fs::path> sibling(const std::string& name) {
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  fs::path path = own.parent_path() / name;
-  if (!error && fs::exists(path, error)) return path;
-  return not_found("there is no " + path.string() + "; build or install the whole product");
-}
-
-/// Debian keeps daemons where ordinary users' PATH does not look.
-std::string mosquitto_program() {
-  constexpr const char* kDebian = "/usr/sbin/mosquitto";
-  return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
 }
 
 /// Where many hundred megabytes of recordings may lie: not in memory, which /tmp often is.

@@ -20,6 +20,7 @@
 #include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/monitor_verbs.h"
+#include "tools/aflguard/sim_verbs.h"
 #include "tools/aflguard/verb.h"
 
 namespace {
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
   aflguard::tools::add_device_verbs(app, action);
   aflguard::tools::add_monitor_verbs(app, action);
   aflguard::tools::add_doctor_verb(app, action);
+  aflguard::tools::add_sim_verbs(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {
