@@ -62,7 +62,8 @@ test('Devices that lie are the first rows, marked, and counted', async () => {
     return liars.every((_, i) => liars.includes(rows[i].name) && rows[i].level === 'suspect') && rows.slice(liars.length).every(({ level }) => level !== 'suspect');
   });
   assert.equal(await row(liars[0]).locator('.badge').textContent(), 'suspect');
-  assert.equal(await tile('suspects'), String(liars.length));
+  // Tiles follow the rows within a second.
+  await until('the liars are counted', async () => (await tile('suspects')) === String(liars.length));
   await until('an event about a liar', async () => (await page.locator('#events li', { hasText: liars[0] }).count()) > 0);
   await until('rejections in the chart', async () => (await page.locator('#verdict-chart .u-label').allTextContents()).some((label) => label.startsWith('too-far') || label.startsWith('rejected')));
 });
