@@ -17,6 +17,7 @@
 #include "core/learning/idx.h"
 #include "core/learning/npy.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "fleet/device_book.h"
 #include "fleet/provisioning.h"
 #include "fleet_openssl/openssl_authority.h"
 #include "models/zoo/zoo_package.h"
@@ -239,6 +240,40 @@ Status BenchFleet::start_gateway(const BenchGatewaySettings& settings) {
 void BenchFleet::stop_gateway() {
   if (gateway_) gateway_->end(SIGTERM);
   gateway_.reset();
+}
+
+Status BenchFleet::pretend_devices(std::size_t count) const {
+  TRY(DeviceBook book, read_device_book(folder_.device_book()));
+  const Device pattern = book.devices.at(0);
+  while (book.devices.size() < count) {
+    Device device = pattern;
+    device.name = "device-" + std::to_string(book.devices.size() + 1);
+    TRY(const OpensslSigner signer, OpensslSigner::generate());
+    device.keys.at(0).public_key = signer.public_key();
+    book.devices.push_back(std::move(device));
+  }
+  TRY_STATUS(write_device_book(folder_.device_book(), book));
+  TRY(std::string rules, read_text_file(folder_.access_list()));
+  rules += "\nuser device-1\ntopic write aflguard/v1/" + name() + "/up/+/status\ntopic read aflguard/v1/" +
+           name() + "/gateway/devices/+\n";
+  TRY_STATUS(write_file_atomically(folder_.access_list(), rules));
+  if (::kill(broker_->pid(), SIGHUP) != 0) return unavailable("the broker is gone");
+  return {};
+}
+
+MqttOptions BenchFleet::device_options(std::size_t device) const {
+  const std::string device_name = "device-" + std::to_string(device);
+  const fs::path folder = folder_.device(device_name);
+  MqttOptions options;
+  options.host = host_;
+  options.port = port_;
+  options.client_id = device_name;
+  options.tls = MqttTls{folder / "ca.crt", folder / "device.crt", folder / "device.key"};
+  return options;
+}
+
+std::string BenchFleet::name() {
+  return kFleet;
 }
 
 Result<double> BenchFleet::gateway_peak_mb() const {

@@ -9,6 +9,7 @@
 #include "core/base/background_process.h"
 #include "core/envelope/signature.h"
 #include "core/learning/model_package.h"
+#include "core/transport_mqtt/mqtt_options.h"
 #include "fleet/fleet_folder.h"
 #include "tools/aflguard/line_process.h"
 
@@ -54,6 +55,14 @@ class BenchFleet final {
                                                     const std::vector<std::string>& prefix = {}) const;
   /// The counting subscriber, in the gateway's place.
   [[nodiscard]] Result<LineProcess> start_counter() const;
+
+  /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
+  /// certificate, and device 1 may speak on all their status topics and read what
+  /// the gateway tells of them. Before the gateway starts.
+  [[nodiscard]] Status pretend_devices(std::size_t count) const;
+  /// How a device that was made connects.
+  [[nodiscard]] MqttOptions device_options(std::size_t device) const;
+  [[nodiscard]] static std::string name();
 
   [[nodiscard]] double broker_cpu_seconds() const;
   [[nodiscard]] double gateway_cpu_seconds() const;

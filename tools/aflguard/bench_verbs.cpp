@@ -8,6 +8,7 @@
 #include "tools/aflguard/bench_gateway.h"
 #include "tools/aflguard/bench_guard.h"
 #include "tools/aflguard/bench_train.h"
+#include "tools/aflguard/bench_watch.h"
 
 namespace aflguard::tools {
 namespace {
@@ -117,6 +118,40 @@ void add_gateway(CLI::App& bench, Action& action) {
   });
 }
 
+void add_watch(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchWatchOptions watch;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      bench.add_subcommand("watch", "What it costs a gateway to watch many devices and tell of them");
+  verb->footer("Example:\n  aflguard bench watch --devices 1000 --json\nNeeds Mosquitto.");
+  verb->add_option("--rounds", options->watch.rounds, "Rounds in which quiet and busy spans take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--devices", options->watch.devices, "Devices that tell their status")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--seconds", options->watch.seconds, "Length of each span")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  verb->add_option("--interval", options->watch.interval, "Seconds between two status messages of one device")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->watch.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, bench_watch(options->watch, progress));
+      print("watch", results, options->json);
+      return {};
+    };
+  });
+}
+
 }  // namespace
 
 void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
@@ -126,6 +161,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   add_train(*bench, action);
   add_guard(*bench, action, catalog);
   add_gateway(*bench, action);
+  add_watch(*bench, action);
 }
 
 }  // namespace aflguard::tools
