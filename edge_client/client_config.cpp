@@ -74,7 +74,7 @@ void read_training(ConfigFile& file, ClientConfig& config) {
 
 }  // namespace
 
-ClientConfig read_client_config(ConfigFile& file) {
+ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state) {
   ClientConfig config;
   read_connection(file, config);
   auto model = file.table("model");
@@ -83,7 +83,7 @@ ClientConfig read_client_config(ConfigFile& file) {
   config.runtime = model.optional_path("runtime");
   read_samples(file, config);
   read_training(file, config);
-  config.state_folder = file.table("state").path_or("folder", "state");
+  config.state_folder = file.table("state").path_or("folder", state);
   config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, 60));
   config.log_level = read_log_level(file.table("log"));
   return config;

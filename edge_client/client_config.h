@@ -45,6 +45,7 @@ struct ClientConfig {
 };
 
 /// Asks `file` for every key; the file collects what is wrong. Use the result only if file.finish() succeeds.
-[[nodiscard]] ClientConfig read_client_config(ConfigFile& file);
+/// `state` is where state goes when the file does not say.
+[[nodiscard]] ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state = "state");
 
 }  // namespace aflguard

@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <random>
 
 #include "core/base/clock.h"
+#include "core/base/rfc3339.h"
 #include "core/base/service_notify.h"
 #include "core/base/sha256.h"
 #include "core/base/stop_signal.h"
@@ -212,6 +214,15 @@ Status test_config(const ClientConfig& config, LogSink& log) {
   return {};
 }
 
+/// For a board that has just been given its identity: samples and model may come later, and its clock may not
+/// be set yet, so a certificate that begins in the future is no mistake.
+Status test_identity(const ClientConfig& config) {
+  TRY(const auto until, check_identity_files(config, SystemClock().wall()));
+  std::printf("fine: device '%s' of fleet '%s', certificate valid until %s\n", config.device.c_str(),
+              config.fleet.c_str(), to_rfc3339(until).c_str());
+  return {};
+}
+
 /// One line each, whatever file names brought into the message.
 int report(const ClientProgram& program, std::string line) {
   for (char& letter : line) {
@@ -224,19 +235,28 @@ int report(const ClientProgram& program, std::string line) {
 struct CommandLine {
   std::string config;
   bool test_config = false;
+  bool test_identity = false;
   std::string identity;
   std::string output;
 };
 
+/// systemd names the folder that it made for the unit (StateDirectory=).
+std::filesystem::path default_state_folder() {
+  const char* const given = std::getenv("STATE_DIRECTORY");
+  return given != nullptr && *given == '/' ? given : "state";
+}
+
 int run_with_config(const ClientProgram& program, const CommandLine& command) {
   auto file = ConfigFile::read(command.config);
   if (!file.ok()) return report(program, file.error().message);
-  const ClientConfig config = read_client_config(*file);
+  const ClientConfig config = read_client_config(*file, default_state_folder());
   int code = 0;
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
-  const Status status = command.test_config ? test_config(config, log) : run(program, config, log);
+  const Status status = command.test_identity ? test_identity(config)
+                        : command.test_config ? test_config(config, log)
+                                              : run(program, config, log);
   return status.ok() ? 0 : report(program, status.error().message);
 }
 
@@ -265,6 +285,9 @@ int run_client_program(const ClientProgram& program, int argc, char** argv) {
   auto* config = app.add_option("--config", command.config, "configuration file (TOML)");
   app.add_flag("--test-config", command.test_config,
                "check the configuration and all that it names, then end")
+      ->needs(config);
+  app.add_flag("--test-identity", command.test_identity,
+               "check only that certificate, key, authority and gateway's key fit together, then end")
       ->needs(config);
   auto* identity = app.add_option("--make-identity", command.identity,
                                   "make a new key and a certificate request for this device name, then end")

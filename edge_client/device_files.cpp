@@ -1,5 +1,7 @@
 #include "edge_client/device_files.h"
 
+#include <algorithm>
+
 #include "core/base/atomic_file.h"
 #include "core/base/identifier.h"
 #include "core/envelope_mbedtls/mbedtls_certificate.h"
@@ -39,6 +41,14 @@ Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
   TRY_STATUS(in_file(config.certificate, check_issuer(certificate_pem, ca_pem)));
   TRY(KeyTable gateway_keys, read_gateway_keys(config.gateway_keys));
   return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys)};
+}
+
+Result<std::chrono::system_clock::time_point> check_identity_files(
+    const ClientConfig& config, std::chrono::system_clock::time_point now) {
+  TRY(const std::string pem, read_text_file(config.certificate, kMaxPemBytes));
+  TRY(const Certificate certificate, in_file(config.certificate, read_certificate_pem(pem)));
+  TRY(const DeviceIdentity identity, read_device_identity(config, std::max(now, certificate.not_before)));
+  return identity.certificate.not_after;
 }
 
 Status make_device_identity(const std::string& device, const fs::path& folder) {

@@ -15,6 +15,7 @@ arm64       every test of the arm64 build under QEMU; its gradients beside this 
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
 dashboard   the dashboard in a real browser, with a fleet behind it
 fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
+image       a card's image: made, examined, booted under QEMU with power cuts; files for stock Raspberry Pi OS
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }

@@ -44,6 +44,13 @@ std::string example_in_full() {
 
 }  // namespace
 
+TEST("The state folder's default is the caller's, the file's own word counts first") {
+  auto silent = ConfigFile::parse(kLeast, "dir/client.toml");
+  TEST_ASSERT_EQUAL_STRING("/var/lib/x", read_client_config(*silent, "/var/lib/x").state_folder.c_str());
+  auto given = ConfigFile::parse(kLeast + "[state]\nfolder = \"here\"\n", "dir/client.toml");
+  TEST_ASSERT_EQUAL_STRING("dir/here", read_client_config(*given, "/var/lib/x").state_folder.c_str());
+}
+
 TEST("Three sections are enough; everything else has a default") {
   const Reading least = reading(kLeast);
   TEST_ASSERT_TRUE_MESSAGE(least.problems.empty(), least.problems.empty() ? "" : least.problems[0].c_str());

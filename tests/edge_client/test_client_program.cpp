@@ -282,6 +282,20 @@ TEST("--test-config says that all is well, or what is wrong, without connecting"
   TEST_ASSERT_EQUAL_INT(0, ::chmod((rig.folder / "device.key").c_str(), 0600));
 }
 
+TEST("--test-identity looks at the identity alone: neither samples nor a model are needed") {
+  WideRig rig;
+  fs::remove_all(rig.folder / "model");
+  rig.write_config("format = \"csv\"\nfile = \"later.csv\"\n", "[model]\npackage = \"later\"\n");
+  const std::vector<std::string> test = {"--config", "client.toml", "--test-identity"};
+  const auto fine = rig.run_client(test);
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, fine.exit_code, fine.output.c_str());
+  ASSERT_CONTAINS(fine.output, "fine: device 'pi-1' of fleet 'orchard', certificate valid until 2");
+  fs::remove(rig.folder / "gateway.pem");
+  const auto wrong = rig.run_client(test);
+  TEST_ASSERT_EQUAL_INT(1, wrong.exit_code);
+  ASSERT_CONTAINS(wrong.output, "gateway.pem");
+}
+
 TEST("A certificate that has ended, is another's or of another authority ends the start with what to do") {
   WideRig rig;
   const auto use = [&](const CertificateFiles& files) {

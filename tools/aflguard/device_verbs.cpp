@@ -7,9 +7,11 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "fleet/boot_bundle.h"
 #include "fleet/provisioning.h"
 #include "fleet_openssl/authority_files.h"
 #include "fleet_openssl/device_cut_off.h"
+#include "tools/aflguard/board_packages.h"
 
 namespace aflguard::tools {
 namespace {
@@ -23,10 +25,14 @@ struct DeviceOptions {
   std::string request;
   std::string output;
   std::optional<int> days;
+  bool boot = false;
+  std::vector<std::string> packages;
+  std::string ssh_keys;
   bool json = false;
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
+constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
 constexpr std::chrono::seconds kBrokerPatience{15};
 
 Result<DeviceOrder> order(const DeviceOptions& options) {
@@ -144,7 +150,50 @@ Status revoke(const DeviceOptions& options) {
   return {};
 }
 
+Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOptions& options) {
+  BootBundleOrder made;
+  made.device = options.name;
+  TRY(made.identity, device_bundle(fleet, options.name));
+  made.serial = fleet.book().find(options.name)->keys.back().serial;
+  if (options.ssh_keys.empty()) return made;
+  TRY(const std::string text, read_text_file(options.ssh_keys, kMaxSshKeyBytes));
+  auto keys = read_ssh_keys(text);
+  if (!keys.ok()) return at(options.ssh_keys, keys.error());
+  made.ssh_keys = std::move(keys).value();
+  return made;
+}
+
+/// A folder with all that goes to the boot partition of a stock Raspberry Pi OS.
+Status boot_bundle(const DeviceOptions& options) {
+  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto order, boot_bundle_order(fleet, options));
+  TRY(const auto files, boot_bundle_files(order));
+  TRY(const auto packages, board_packages(options.packages));
+  TRY(auto staged, StagedDirectory::create(options.output, /*replace=*/false));
+  std::error_code error;
+  std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
+  std::filesystem::create_directories(staged.path() / kBootBundlePackages, error);
+  for (const BootBundleFile& file : files) {
+    const auto access = file.secret ? FileAccess::kOwnerOnly : FileAccess::kShared;
+    TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
+  }
+  for (const auto& package : packages) {
+    std::filesystem::copy_file(package, staged.path() / kBootBundlePackages / package.filename(), error);
+    if (error) return io_error("cannot copy " + package.string() + ": " + error.message());
+  }
+  TRY_STATUS(staged.commit());
+  std::printf(
+      "%s: copy everything in it to the boot partition of a card with Raspberry Pi OS (64 bit); it holds the "
+      "device's key: show it to nobody\n",
+      options.output.c_str());
+  return {};
+}
+
 Status bundle(const DeviceOptions& options) {
+  if (options.boot) return boot_bundle(options);
+  if (!options.packages.empty() || !options.ssh_keys.empty()) {
+    return invalid_input("--deb and --ssh-key go with --boot, which makes a whole boot partition's files");
+  }
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(const std::string archive, device_bundle(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
@@ -207,9 +256,20 @@ void add_device_verbs(CLI::App& app, Action& action) {
   verb->add_flag("--json", options->json, "Print one JSON document");
 
   verb = add_verb(*device, options, action, "bundle", "One file with everything that goes to the board",
-                  "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar", bundle);
+                  "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar\n  aflguard device bundle pi-1 "
+                  "--fleet greenhouse "
+                  "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot",
+                  bundle);
   verb->add_option("name", options->name, "An enrolled device")->required();
-  verb->add_option("-o,--output", options->output, "The tar archive to write")->required();
+  verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
+      ->required();
+  verb->add_flag(
+      "--boot", options->boot,
+      "Make a folder with all that goes to the boot partition of a stock Raspberry Pi OS (64 bit)");
+  verb->add_option("--deb", options->packages,
+                   "With --boot: the client's package for arm64; otherwise what ./run package has made");
+  verb->add_option("--ssh-key", options->ssh_keys,
+                   "With --boot: a file of ssh public keys that may log in as 'admin'; otherwise nobody may");
 }
 
 }  // namespace aflguard::tools

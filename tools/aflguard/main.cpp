@@ -17,6 +17,7 @@
 #include "tools/aflguard/device_verbs.h"
 #include "tools/aflguard/doctor_verb.h"
 #include "tools/aflguard/fleet_verbs.h"
+#include "tools/aflguard/image_verbs.h"
 #include "tools/aflguard/lab_verbs.h"
 #include "tools/aflguard/model_verbs.h"
 #include "tools/aflguard/monitor_verbs.h"
@@ -95,6 +96,7 @@ int main(int argc, char** argv) {
   aflguard::tools::add_monitor_verbs(app, action);
   aflguard::tools::add_doctor_verb(app, action);
   aflguard::tools::add_sim_verbs(app, action);
+  aflguard::tools::add_image_verbs(app, action);
   aflguard::tools::add_lab_verbs(app, action, lab_catalog());
 
   try {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace aflguard::image {
+
+/// A file for a board's boot partition.
+struct BootFile {
+  std::string name;
+  std::string content;
+};
+
+/// Where the boot partition of an image file or a card (/dev/...) begins, in bytes. Errors name the file.
+[[nodiscard]] Result<std::uint64_t> find_boot_partition(const std::filesystem::path& image);
+
+/// Makes an empty FAT file system of `bytes` at `offset` of the image.
+[[nodiscard]] Status format_boot_partition(const std::filesystem::path& image, std::uint64_t offset,
+                                           std::uint64_t bytes);
+/// Copies everything in `folder` there. No mount is involved (mtools).
+[[nodiscard]] Status fill_boot_partition(const std::filesystem::path& image, std::uint64_t offset,
+                                         const std::filesystem::path& folder);
+/// Puts one file there, in place of one of that name.
+[[nodiscard]] Status put_boot_file(const std::filesystem::path& image, std::uint64_t offset,
+                                   const BootFile& file);
+
+}  // namespace aflguard::image

@@ -1,0 +1,79 @@
+#include "firmware_sim/image/image_plan.h"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+namespace aflguard::image {
+namespace {
+
+constexpr std::uint64_t kSector = 512;
+constexpr std::uint64_t kBootOffset = 4 * kMebibyte;
+/// Two kernels with their initial file systems fit: an update needs both for a while.
+constexpr std::uint64_t kBootBytes = 256 * kMebibyte;
+constexpr std::size_t kFirstEntry = 446;
+
+std::string sectors(std::uint64_t bytes) {
+  return std::to_string(bytes / kSector);
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_image_size(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, number);
+  const std::string unit(rest, end);
+  const std::uint64_t scale = unit == "G" || unit == "GiB"   ? std::uint64_t{1} << 30
+                              : unit == "M" || unit == "MiB" ? kMebibyte
+                                                             : 1;
+  if (problem != std::errc() || (scale == 1 && !unit.empty())) {
+    return invalid_input("'" + text + "' is no size; write e.g. 2G or 1536M");
+  }
+  // The limit is looked at before the product can overflow.
+  if (number > kLargestImageBytes / scale || number * scale < kSmallestImageBytes) {
+    return invalid_input("an image of " + text + " is outside of " +
+                         std::to_string(kSmallestImageBytes / kMebibyte) + "M to " +
+                         std::to_string(kLargestImageBytes >> 30) +
+                         "G; a board grows its file system to the card by itself");
+  }
+  if (number * scale % kMebibyte != 0) {
+    return invalid_input("a size of " + text + " bytes is no whole number of mebibytes");
+  }
+  return number * scale;
+}
+
+PartitionPlan plan_partitions(std::uint64_t image_bytes) {
+  PartitionPlan plan;
+  plan.image_bytes = image_bytes;
+  plan.boot_offset = kBootOffset;
+  plan.boot_bytes = kBootBytes;
+  plan.root_offset = kBootOffset + kBootBytes;
+  plan.root_bytes = image_bytes - plan.root_offset;
+  return plan;
+}
+
+std::string sfdisk_script(const PartitionPlan& plan, std::uint32_t disk_id) {
+  std::array<char, 16> id{};
+  std::snprintf(id.data(), id.size(), "0x%08x", static_cast<unsigned>(disk_id));
+  return std::string("label: dos\nlabel-id: ") + id.data() + "\nunit: sectors\n" +
+         "start=" + sectors(plan.boot_offset) + ", size=" + sectors(plan.boot_bytes) +
+         ", type=c, bootable\n" + "start=" + sectors(plan.root_offset) +
+         ", size=" + sectors(plan.root_bytes) + ", type=83\n";
+}
+
+Result<std::uint64_t> boot_partition_offset(const std::string& first_sector) {
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(first_sector[at]); };
+  if (first_sector.size() < kSector || byte(510) != 0x55 || byte(511) != 0xaa) {
+    return invalid_input("it has no partition table of the kind that Raspberry Pis start from");
+  }
+  const std::uint8_t type = byte(kFirstEntry + 4);
+  std::uint64_t start = 0;
+  for (std::size_t i = 4; i-- > 0;) start = start << 8 | byte(kFirstEntry + 8 + i);
+  if ((type != 0x0b && type != 0x0c && type != 0x0e) || start == 0) {
+    return invalid_input("its first partition is not FAT, so it is no card for a Raspberry Pi");
+  }
+  return start * kSector;
+}
+
+}  // namespace aflguard::image

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace aflguard {
+
+/// A file for the boot partition of a stock Raspberry Pi OS.
+struct BootBundleFile {
+  std::string path;  ///< relative to the partition
+  std::string content;
+  bool secret = false;
+};
+
+/// What a stock Raspberry Pi OS needs to become `device` at its first boot.
+struct BootBundleOrder {
+  std::string device;
+  std::string serial;    ///< of its newest certificate: another one makes cloud-init set the board up again
+  std::string identity;  ///< the archive of device_bundle()
+  std::vector<std::string> ssh_keys;  ///< public keys for the account `admin`; none: no such account
+};
+
+/// cloud-init's files, the identity, and the script that installs both; the client's package comes beside
+/// that script. kInvalidInput for an ssh key that is none.
+[[nodiscard]] Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& order);
+
+/// Where the client's package goes.
+inline constexpr const char* kBootBundlePackages = "aflguard";
+
+/// The public keys in an authorized_keys file: one per line, without comments and options.
+[[nodiscard]] Result<std::vector<std::string>> read_ssh_keys(const std::string& text);
+
+/// A device's name as a host may be called: small letters, digits and dashes, at most 63.
+[[nodiscard]] std::string host_name_of(const std::string& device);
+
+}  // namespace aflguard

@@ -1,0 +1,45 @@
+# Sourced by ./run: what `aflguard image build` needs, and the check that makes, examines and boots an image.
+image_packages="mmdebstrap qemu-user-static arch-test uidmap debian-archive-keyring fdisk mtools dosfstools e2fsprogs zstd xz-utils"
+
+# cloud-init itself is only unpacked: installed, it would set this machine up anew at its next start.
+cloud_init_schema() { # USER-DATA
+  install_packages python3 python3-yaml python3-jsonschema python3-configobj python3-jinja2 python3-oauthlib \
+    python3-requests python3-jsonpatch python3-serial python3-netifaces
+  target="$(cache_dir)/cloud-init"
+  if [ ! -d "$target" ]; then
+    work=$(mktemp -d "$(cache_dir)/fetch.XXXXXX")
+    (cd "$work" && apt-get -o APT::Sandbox::User="$(id -un)" download cloud-init >apt.log 2>&1) || {
+      tail -n 5 "$work/apt.log" >&2
+      rm -rf "$work"
+      die "apt could not fetch cloud-init"
+    }
+    unpack_deb "$(echo "$work"/*.deb)" "$target"
+    rm -rf "$work"
+  fi
+  PYTHONPATH="$target/usr/lib/python3/dist-packages" /usr/bin/python3 -m cloudinit.cmd.main schema --config-file "$1"
+}
+
+# What goes to stock Raspberry Pi OS: cloud-init must understand it.
+check_boot_bundle() { # CLIENT.deb WORK
+  rm -rf "$2"
+  mkdir -p "$2"
+  aflguard=build/release/bin/aflguard
+  $aflguard fleet init "$2/fleet" --name orchard >/dev/null
+  $aflguard device add pi-1 --fleet "$2/fleet" >/dev/null
+  echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE0000000000000000000000000000000000000000000 me@desk' >"$2/key.pub"
+  $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" --ssh-key "$2/key.pub" -o "$2/with-key" >/dev/null
+  $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" -o "$2/without-key" >/dev/null
+  for bundle in with-key without-key; do
+    cloud_init_schema "$2/$bundle/user-data" || die "cloud-init does not accept $2/$bundle/user-data"
+  done
+}
+
+check_image() {
+  # shellcheck disable=SC2086
+  install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
+  build release
+  make_packages client
+  set -- build/packages/aflguard-client_*_arm64.deb
+  check_boot_bundle "$1" build/check/boot-bundle
+  sh tests/image/run.sh build/release/bin "$1" build/check/image
+}

@@ -1,0 +1,109 @@
+// The real program. Images themselves take minutes and are made by ./run check image.
+#include <cstdlib>
+
+#include "core/base/atomic_file.h"
+#include "core/base/child_process.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Session {
+  testing::TemporaryFolder folder;
+
+  [[nodiscard]] ProgramOutcome run(const std::string& script) const {
+    const std::string bin = std::getenv("AFLGUARD_BIN");
+    auto outcome =
+        run_program({"sh", "-c", "PATH=\"" + bin + ":$PATH\"; export PATH; " + script}, folder.path());
+    ASSERT_OK(outcome);
+    return *outcome;
+  }
+  [[nodiscard]] std::string expect(int code, const std::string& script) const {
+    const auto outcome = run(script);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(code, outcome.exit_code, outcome.output.c_str());
+    return outcome.last_line();
+  }
+  void make_fleet() const {
+    (void)expect(0, "aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet");
+  }
+  /// A package with nothing in it.
+  void make_package(const std::string& name, const std::string& architecture) const {
+    (void)expect(0, "mkdir -p p/DEBIAN && printf 'Package: " + name +
+                        "\\nVersion: 1.0\\nArchitecture: " + architecture +
+                        "\\nMaintainer: a <a@example.org>\\nDescription: b\\n' >p/DEBIAN/control && " +
+                        "dpkg-deb -b p " + name + "_1.0_" + architecture + ".deb && rm -r p");
+  }
+};
+
+}  // namespace
+
+TEST("What an image cannot be made of is said before any work begins") {
+  const Session session;
+  (void)session.expect(2, "aflguard image build --fleet none");
+  (void)session.expect(2, "aflguard image");
+  ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet none -o x.img"), "./run package makes it");
+  ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet none -o x.img --size 10M"),
+                  "outside of 1536M");
+  session.make_package("aflguard-client", "amd64");
+  session.make_package("aflguard-client", "arm64");
+  session.make_package("other", "arm64");
+  const std::string good = " --deb aflguard-client_1.0_arm64.deb";
+  const auto build = [&](const std::string& rest) {
+    return session.expect(1, "aflguard image build --fleet none " + rest);
+  };
+  ASSERT_CONTAINS(build("-o x.img --deb aflguard-client_1.0_amd64.deb"), "is for amd64; boards need arm64");
+  ASSERT_CONTAINS(build("-o x.img --deb other_1.0_arm64.deb"), "none of the packages is aflguard-client");
+  ASSERT_CONTAINS(build("-o x.img --deb none.deb"), "there is no package none.deb");
+  ASSERT_CONTAINS(build("-o x.img --suite sid" + good), "'sid' has not been tried");
+  ASSERT_CONTAINS(build("-o x.img --compress" + good), "name ends in .xz");
+  ASSERT_CONTAINS(build("-o x.img.xz" + good), "--compress makes such a file");
+  ASSERT_CONTAINS(build("-o none/x.img" + good), "there is no folder");
+  ASSERT_CONTAINS(build("-o x.img --device pi-1" + good), "needs the fleet");
+  ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet fleet -o x.img" + good),
+                  "no fleet's folder");
+  session.make_fleet();
+  ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet fleet --device pi-2 -o x.img" + good),
+                  "has no device 'pi-2'");
+  TEST_ASSERT_FALSE(fs::exists(session.folder / "x.img"));
+}
+
+TEST("An identity goes to cards of Raspberry Pis only") {
+  const Session session;
+  session.make_fleet();
+  ASSERT_OK(write_file_atomically(session.folder / "x.img", std::string(4096, 'x')));
+  ASSERT_CONTAINS(session.expect(1, "aflguard image identity x.img --fleet fleet --device pi-1"),
+                  "x.img: it has no partition table");
+  ASSERT_CONTAINS(session.expect(1, "aflguard image identity y.img --fleet fleet --device pi-1"), "y.img");
+  ASSERT_CONTAINS(session.expect(1, "aflguard image identity x.img --fleet fleet --device pi-2"),
+                  "has no device");
+}
+
+TEST(
+    "A boot bundle is a folder that only its owner can read, with package, identity and cloud-init's files") {
+  const Session session;
+  session.make_fleet();
+  ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot -o boot"),
+                  "./run package");
+  session.make_package("aflguard-client", "arm64");
+  ASSERT_OK(write_file_atomically(session.folder / "key.pub", std::string_view("ssh-ed25519 AAAA me\n")));
+  ASSERT_CONTAINS(
+      session.expect(0, "aflguard device bundle pi-1 --fleet fleet --boot --ssh-key key.pub -o boot"),
+      "copy everything in it");
+  const fs::path boot = session.folder / "boot";
+  for (const char* name : {"user-data", "meta-data", "network-config.example", "aflguard-identity.tar",
+                           "aflguard/setup.sh", "aflguard/aflguard-client_1.0_arm64.deb"}) {
+    TEST_ASSERT_TRUE_MESSAGE(fs::exists(boot / name), name);
+  }
+  TEST_ASSERT_TRUE(fs::status(boot).permissions() == fs::perms(0700));
+  TEST_ASSERT_TRUE(fs::status(boot / "aflguard-identity.tar").permissions() == fs::perms(0600));
+  ASSERT_CONTAINS(read_text_file(boot / "user-data").value(), "ssh-ed25519 AAAA me");
+  ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot -o boot"), "boot");
+  ASSERT_CONTAINS(
+      session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot --ssh-key fleet/ca/ca.key -o b2"),
+      "is no ssh public key");
+  ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --ssh-key key.pub -o b.tar"),
+                  "go with --boot");
+  TEST_ASSERT_FALSE(fs::exists(session.folder / "b2"));
+}

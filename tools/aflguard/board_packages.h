@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace aflguard::tools {
+
+/// The client's package for boards: those that were named, else the newest that `./run package` has made
+/// here. kNotFound says how to get one.
+[[nodiscard]] Result<std::vector<std::filesystem::path>> board_packages(
+    const std::vector<std::string>& named);
+
+}  // namespace aflguard::tools

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// aflguard image build|identity
+void add_image_verbs(CLI::App& app, Action& action);
+
+}  // namespace aflguard::tools
