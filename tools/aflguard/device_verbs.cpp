@@ -263,9 +263,10 @@ void add_device_verbs(CLI::App& app, Action& action) {
   verb->add_option("name", options->name, "An enrolled device")->required();
   verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
       ->required();
-  verb->add_flag(
-      "--boot", options->boot,
-      "Make a folder with all that goes to the boot partition of a stock Raspberry Pi OS (64 bit)");
+  verb->add_flag("--boot", options->boot,
+                 "Make a folder with all that goes to the boot partition of a stock Raspberry Pi OS (64 "
+                 "bit); experimental, "
+                 "not tried on a board yet");
   verb->add_option("--deb", options->packages,
                    "With --boot: the client's package for arm64; otherwise what ./run package has made");
   verb->add_option("--ssh-key", options->ssh_keys,

@@ -98,10 +98,11 @@ void print_json(const ImageOptions& options, const image::BuiltImage& built, dou
 
 void print_next_steps(const ImageOptions& options, const image::BuiltImage& built, double seconds) {
   const char* const file = options.output.c_str();
-  std::printf("%s: Debian %s for Raspberry Pi 3, 4 and Zero 2 W, %s, made in %.0f s (base of %s%s)\n", file,
-              options.suite.c_str(),
-              (built.packages.front().name + " " + built.packages.front().version).c_str(), seconds,
-              to_rfc3339(built.base_made).c_str(), built.base_from_cache ? ", from the cache" : "");
+  std::printf(
+      "%s (experimental): Debian %s for Raspberry Pi 3, 4 and Zero 2 W, %s, made in %.0f s (base of %s%s)\n",
+      file, options.suite.c_str(),
+      (built.packages.front().name + " " + built.packages.front().version).c_str(), seconds,
+      to_rfc3339(built.base_made).c_str(), built.base_from_cache ? ", from the cache" : "");
   if (options.device.empty()) {
     std::printf("It has no identity yet. Write it to a card, then give the card one:\n");
     std::printf("  aflguard image identity /dev/CARD --fleet DIR --device NAME\n");
@@ -155,8 +156,8 @@ Status identity(const ImageOptions& options) {
 }
 
 void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Action& action) {
-  CLI::App* verb =
-      image.add_subcommand("build", "Make an image for the cards of Raspberry Pi 3, 4 and Zero 2 W");
+  CLI::App* verb = image.add_subcommand(
+      "build", "Make an image for the cards of Raspberry Pi 3, 4 and Zero 2 W (experimental)");
   verb->add_option("--fleet", options->fleet,
                    "The fleet's folder, or none: boards learn theirs from their identity")
       ->envname("AFLGUARD_FLEET")
@@ -173,18 +174,19 @@ void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Ac
   verb->add_flag("--refresh", options->refresh, "Fetch Debian's packages anew, not from the cache");
   verb->add_flag("--json", options->json, "Print one JSON document");
   verb->footer(
-      "Debian's part of the image is kept in the cache for 30 days: the first build takes many minutes, the "
-      "next\n"
-      "ones less than one. No root needed where a user may map user ids; no loop devices, no "
-      "mounts.\n\nExample:\n"
+      "EXPERIMENTAL: this has not been seen to finish in one go, and no image has been tried on a real "
+      "board;\n"
+      "docs/flash-a-fleet.md says what was tried.\n\n"
+      "The first build sets Debian's packages up under emulation, which takes long;\n"
+      "they are kept in the cache for 30 days. No loop devices, no mounts on this machine.\n\nExample:\n"
       "  aflguard image build --fleet none -o board.img\n"
       "  aflguard image build --fleet greenhouse --device pi-1 -o pi-1.img");
   verb->callback([options, &action] { action = [options] { return build(*options); }; });
 }
 
 void add_identity(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Action& action) {
-  CLI::App* verb =
-      image.add_subcommand("identity", "Put a device's identity on the boot partition of an image or a card");
+  CLI::App* verb = image.add_subcommand(
+      "identity", "Put a device's identity on the boot partition of an image or a card (experimental)");
   verb->add_option("image", options->output, "An image file, or a card's device (/dev/...)")->required();
   verb->add_option("--fleet", options->fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
   verb->add_option("--device", options->device, "An enrolled device")->required();
@@ -197,7 +199,8 @@ void add_identity(CLI::App& image, const std::shared_ptr<ImageOptions>& options,
 
 void add_image_verbs(CLI::App& app, Action& action) {
   auto options = std::make_shared<ImageOptions>();
-  CLI::App* image = app.add_subcommand("image", "Make images for boards' cards, and give them identities");
+  CLI::App* image =
+      app.add_subcommand("image", "Make images for boards' cards, and give them identities (experimental)");
   image->require_subcommand(1);
   image->footer("Example:\n  aflguard image build --fleet none -o board.img");
   add_build(*image, options, action);
