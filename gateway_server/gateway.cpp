@@ -511,6 +511,7 @@ void Gateway::Engine::follow_book() {
     outbox_.set({.topic = parts_.topics.device_summary(gone), .payload = {}, .retained = true});
   }
   announce_sensors();
+  judging_.submit(VotersChanged{});
 }
 
 void Gateway::Engine::announce_sensors() {

@@ -54,6 +54,7 @@ void read_guard(ConfigFile& file, GatewaySettings& settings) {
   out.reference_share = guard.number_or("reference_share", out.reference_share, 0.001, 1);
   out.max_delay = static_cast<std::uint64_t>(guard.integer_or("max_delay", 1000, 0, kLargestInteger));
   out.history = static_cast<std::uint64_t>(guard.integer_or("history", 32, 0, 100'000));
+  out.voter_timeout = Seconds(guard.number_or("voter_timeout_seconds", 604'800, 0, kLargest));
   out.options = guard.numbers("options");
   if (auto trusted = file.optional_table("trusted")) settings.trusted = read_dataset_files(*trusted);
   if (auto evaluation = file.optional_table("evaluation")) {

@@ -46,6 +46,8 @@ struct GatewaySettings {
     double reference_share = 0.1;  ///< of one core's time, at most, that goes into server updates
     std::uint64_t max_delay = 1000;
     std::uint64_t history = 32;  ///< versions kept for guards that look at base models
+    Seconds voter_timeout{
+        604'800};  ///< silent devices are no longer counted by guards that compare; 0: never
     OptionValues options;
   };
   struct Evaluation {

@@ -22,6 +22,9 @@ struct ReferenceReady {
   std::chrono::steady_clock::duration cost{};  ///< CPU time that it took
 };
 
+/// Devices were enrolled or revoked.
+struct VotersChanged {};
+
 /// What the judging thread hands on, after it is durable.
 struct JudgeOutputs {
   std::function<void(VerdictMessage)> reply;
@@ -38,7 +41,7 @@ struct JudgeOutputs {
 /// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
 class JudgeThread final {
  public:
-  using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord>;
+  using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord, VotersChanged>;
 
   struct Limits {
     std::size_t waiting_updates = 64;
@@ -56,6 +59,7 @@ class JudgeThread final {
   /// False when too much waits already. From any thread.
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void submit(ReferenceReady reference) { queue_.push_always(Input(std::move(reference))); }
+  void submit(VotersChanged changed) { queue_.push_always(Input(changed)); }
   void submit(const EvaluationRecord& evaluation) { queue_.push_always(Input(evaluation)); }
   /// Judges and commits what waits, then ends. A store that does not work is not waited for.
   void stop();
@@ -67,6 +71,7 @@ class JudgeThread final {
   void handle(VerifiedUpdate update);
   void handle(ReferenceReady ready);
   void handle(const EvaluationRecord& evaluation);
+  void handle(const VotersChanged&) { judge_.voters_changed(); }
   /// Until it works, or the gateway stops; false then.
   [[nodiscard]] bool commit();
   void hand_out();

@@ -151,6 +151,8 @@ Status run(const GatewaySettings& settings, bool only_test) {
   TRY(auto recording, start_recording(settings, model, filter, options, aggregator));
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
+  judge.forget_after(std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout));
+  judge.count_only([&registry](std::string_view device) { return registry->is_enrolled(device); });
   TRY_STATUS(first_reference(judge, learning.reference.get()));
   std::unique_ptr<TelemetryStore> history;
   if (settings.keep_history) {

@@ -55,12 +55,66 @@ Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t d
   return {};
 }
 
+void UpdateJudge::forget_after(std::chrono::milliseconds silence) {
+  silence_ms_ = aggregator_.filter().needs().votes ? silence.count() : 0;
+  heard_.clear();
+  if (silence_ms_ <= 0) return;
+  for (const auto& [name, known] : devices_) heard_.emplace(known.last_seen_ms, known.id);
+}
+
+void UpdateJudge::count_only(std::function<bool(std::string_view)> is_enrolled) {
+  is_enrolled_ = std::move(is_enrolled);
+  voters_changed();
+}
+
+bool UpdateJudge::counts(const DeviceRecord& known) const {
+  return !is_enrolled_ || is_enrolled_(known.name);
+}
+
+void UpdateJudge::voters_changed() {
+  if (!aggregator_.filter().needs().votes) return;
+  for (const auto& [name, known] : devices_) {
+    if (counts(known)) {
+      left_.erase(known.id);
+    } else if (left_.insert(known.id).second) {
+      heard_.erase({known.last_seen_ms, known.id});
+      forget(known.id);
+    }
+  }
+}
+
+void UpdateJudge::forget(ClientId client) {
+  aggregator_.forget(client);
+  if (recording_ != nullptr) entries_.push_back(encode_entry(RecordedDeparture{client}));
+}
+
+void UpdateJudge::forget_silent() {
+  if (silence_ms_ <= 0) return;
+  const std::int64_t oldest = milliseconds(clock_) - silence_ms_;
+  while (!heard_.empty() && heard_.begin()->first < oldest) {
+    forget(heard_.begin()->second);
+    heard_.erase(heard_.begin());
+  }
+}
+
+void UpdateJudge::note_vote(const DeviceRecord& sender, std::int64_t seen_before_ms) {
+  if (!aggregator_.filter().needs().votes) return;
+  heard_.erase({seen_before_ms, sender.id});
+  if (!counts(sender)) {  // revoked while its update was under way
+    left_.insert(sender.id);
+    forget(sender.id);
+  } else if (silence_ms_ > 0) {
+    heard_.emplace(sender.last_seen_ms, sender.id);
+  }
+}
+
 Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update) {
   const UpdateMessage& message = update.message;
+  forget_silent();
   TRY(Verdict verdict, aggregator_.submit({sender.id, message.base_version, message.vector}));
   sender.window.record(message.sequence);
   ++(verdict.accepted ? sender.accepted : sender.rejected);
-  sender.last_seen_ms = milliseconds(clock_);
+  const std::int64_t seen_before_ms = std::exchange(sender.last_seen_ms, milliseconds(clock_));
   if (std::find(touched_.begin(), touched_.end(), sender.name) == touched_.end()) {
     touched_.push_back(sender.name);
   }
@@ -72,6 +126,7 @@ Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update
                                 .version = aggregator_.model().version(),
                                 .time_ms = sender.last_seen_ms};
   record(sender, judged, message.vector);
+  note_vote(sender, seen_before_ms);
   replies_.push_back(message_for(sender, judged));
   verdicts_.push_back(judged);
   return {};

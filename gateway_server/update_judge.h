@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +46,14 @@ class UpdateJudge final {
   [[nodiscard]] Status judge(const VerifiedUpdate& update);
   [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
 
+  /// For guards that compare devices: a device of which nothing was judged for so long is forgotten, before
+  /// the next update is judged. 0: never. Whoever is forgotten is recorded, so that a replay forgets alike.
+  void forget_after(std::chrono::milliseconds silence);
+  /// Only these devices are counted by guards that compare devices: who is not enrolled (any more) is
+  /// forgotten, now, after whatever is still under way from it, and when voters_changed() says so.
+  void count_only(std::function<bool(std::string_view device)> is_enrolled);
+  void voters_changed();
+
   /// An answer is waiting for its commit.
   [[nodiscard]] bool has_pending() const { return !replies_.empty(); }
   /// Makes everything judged so far durable. After a failure nothing is lost: call it again.
@@ -75,6 +85,10 @@ class UpdateJudge final {
   void answer_again(const DeviceRecord& device, std::uint64_t sequence);
   void refuse_replayed(const DeviceRecord& device, std::uint64_t sequence);
   [[nodiscard]] VerdictMessage message_for(const DeviceRecord& device, const VerdictRecord& record) const;
+  void forget(ClientId client);
+  void forget_silent();
+  [[nodiscard]] bool counts(const DeviceRecord& device) const;
+  void note_vote(const DeviceRecord& device, std::int64_t seen_before_ms);
   void record(const DeviceRecord& device, const VerdictRecord& verdict, std::span<const float> vector);
   void write_recording();
   void tell_verdicts(std::span<const DeviceRecord> devices) const;
@@ -87,6 +101,11 @@ class UpdateJudge final {
   std::unique_ptr<RecordingWriter> recording_;
   const Clock& clock_;
   LogSink& log_;
+
+  std::int64_t silence_ms_ = 0;                        ///< 0: nobody is forgotten for being silent
+  std::set<std::pair<std::int64_t, ClientId>> heard_;  ///< devices by the time of their latest update
+  std::function<bool(std::string_view)> is_enrolled_;  ///< empty: everybody is
+  std::set<ClientId> left_;                            ///< forgotten because they are not enrolled
 
   std::vector<VerdictRecord> verdicts_;   ///< judged, not yet durable
   std::vector<std::string> touched_;      ///< devices changed since the last commit

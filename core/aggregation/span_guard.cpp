@@ -11,7 +11,7 @@ namespace aflguard {
 namespace {
 
 constexpr std::string_view kTag = "SPAN";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;  // 1 did not count votes
 
 // ||o||^2 is a small difference of large numbers when an update lies in the span; below this share of
 // ||g||^2 it is rounding.
@@ -19,7 +19,6 @@ constexpr double kLeastResidual = 1e-9;
 // Beyond this, products of floats on the way could overflow.
 constexpr double kLongest = 1e30;
 constexpr double kShortest = 1e-30;
-constexpr double kQuorum = 0.8;
 // Winsorising bound while fewer than two clients have spoken.
 constexpr double kFirstWidth = 0.1;
 
@@ -93,18 +92,27 @@ double SpanGuard::believed(const VisiblePart& visible) const {
 }
 
 double SpanGuard::median_length(const VisibleSpan& span) const {
-  if (lengths_.size() >= std::max<std::size_t>(1, options_.quorum)) return lengths_.median();
-  return lengths_.size() > 0 ? std::min(lengths_.median(), span.typical_length()) : span.typical_length();
+  if (lengths_.size() == 0) return span.typical_length();
+  return quorate() ? lengths_.median() : std::min(lengths_.median(), span.typical_length());
+}
+
+bool SpanGuard::quorate() const {
+  const std::size_t voters = votes_.size();
+  const double wanted = options_.quorum * static_cast<double>(options_.clients);
+  const bool others_away = 2 * voters > options_.clients && 2 * settled_ > voters;
+  return static_cast<double>(voters) >= wanted || others_away;
 }
 
 void SpanGuard::vote(ClientId client, double length) {
-  const auto [known, first] = votes_.try_emplace(client, length);
+  const auto [known, first] = votes_.try_emplace(client, Vote{length, 0});
+  Vote& own = known->second;
   if (first) {
     lengths_.insert(client, length);
   } else {
-    lengths_.replace(client, known->second, length);
-    known->second = length;
+    lengths_.replace(client, own.length, length);
+    own.length = length;
   }
+  if (own.times < kSeveral && ++own.times == kSeveral) ++settled_;
 }
 
 std::vector<double> SpanGuard::bend(ClientId client, const WatchedDirections::Turn& turn, double scale,
@@ -199,7 +207,8 @@ void SpanGuard::note_alteration(const Residual& residual, const std::vector<doub
 void SpanGuard::forget(ClientId client) {
   const auto known = votes_.find(client);
   if (known == votes_.end()) return;
-  lengths_.erase(client, known->second);
+  lengths_.erase(client, known->second.length);
+  if (known->second.times == kSeveral) --settled_;
   votes_.erase(known);
   panel_.forget(client);
 }
@@ -213,12 +222,13 @@ std::vector<std::byte> SpanGuard::save() const {
   directions_.save(state);
   panel_.save(state);
   std::vector<ClientId> ids;
-  for (const auto& [id, length] : votes_) ids.push_back(id);
+  for (const auto& [id, vote] : votes_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());  // equal states give equal bytes
   state.number<std::uint64_t>(ids.size());
   for (const ClientId id : ids) {
     state.number(id);
-    state.number(votes_.at(id));
+    state.number(votes_.at(id).length);
+    state.number(votes_.at(id).times);
   }
   return std::move(state).take();
 }
@@ -237,14 +247,16 @@ Status SpanGuard::restore(std::span<const std::byte> bytes) {
   if (classes > 0) fresh.span_ = VisibleSpan(std::move(gram));
   TRY_STATUS(fresh.directions_.restore(state));
   TRY_STATUS(fresh.panel_.restore(state));
-  TRY(const std::size_t clients, state.count(sizeof(ClientId) + sizeof(double)));
+  TRY(const std::size_t clients, state.count(sizeof(ClientId) + sizeof(double) + 1));
   for (std::size_t i = 0; i < clients; ++i) {
     TRY(const auto id, state.number<std::uint64_t>());
     TRY(const auto length, state.number<double>());
-    if (!(length >= 0) || !std::isfinite(length) || fresh.votes_.contains(id)) {
+    TRY(const auto times, state.number<std::uint8_t>());
+    const bool possible = length >= 0 && std::isfinite(length) && times >= 1 && times <= kSeveral;
+    if (!possible || fresh.votes_.contains(id)) {
       return corrupt("state of 'SPAN': client " + std::to_string(id) + " has an impossible vote");
     }
-    fresh.vote(id, length);
+    for (std::uint8_t time = 0; time < times; ++time) fresh.vote(id, length);
   }
   TRY_STATUS(state.finish());
   *this = std::move(fresh);
@@ -252,39 +264,38 @@ Status SpanGuard::restore(std::span<const std::byte> bytes) {
 }
 
 FilterKind span_guard_kind() {
-  return {.name = "span-guard",
-          .summary = "keeps what the trusted classes explain, and of the rest what other clients confirm",
-          .options = {{"reject", 3, 0.1, 1e9, "reject residuals longer than this many median lengths"},
-                      {"radius", 0.8, 0, 1e9, "shorten residuals to this many median lengths"},
-                      {"directions", 5, 0, static_cast<double>(kMostDirections),
-                       "directions in which residuals are compared with the other clients'"},
-                      {"discount", 0.99, 0.5, 1, "how long the directions remember, per update"},
-                      {"width", 1, 0, 1e9, "median deviations that a component may differ from the median"},
-                      {"largest", 5, 0.1, 1e9, "a class weighs at most min(1, largest / classes)"},
-                      {"negative", 0.05, 0, 1e9, "and at least minus this share of that"},
-                      {"mass", 1.5, 0, 1e9, "sum of a mixture's absolute weights"},
-                      {"panel", 1024, 2, 1e6, "clients at most whose components are compared"},
-                      {"trust", 0, 0, 100,
-                       "power of the visible part's honesty by which R shrinks; 0: it does not"},
-                      {"quorum", kQuorum, 0, 1,
-                       "share of the clients whose votes it takes to believe their median"}},
-          .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
-            SpanGuardOptions options;
-            options.mixture.largest = settings.option("largest", options.mixture.largest);
-            options.mixture.negative = settings.option("negative", options.mixture.negative);
-            options.mixture.mass = settings.option("mass", options.mixture.mass);
-            options.reject = settings.option("reject", options.reject);
-            options.radius = settings.option("radius", options.radius);
-            options.directions = static_cast<std::size_t>(settings.option("directions", 5));
-            options.discount = settings.option("discount", options.discount);
-            options.trust = settings.option("trust", options.trust);
-            const double quorum = settings.option("quorum", kQuorum);
-            options.quorum =
-                static_cast<std::size_t>(std::ceil(quorum * static_cast<double>(settings.clients)));
-            options.width = settings.option("width", options.width);
-            options.panel = static_cast<std::size_t>(settings.option("panel", 1024));
-            return std::make_unique<SpanGuard>(settings.dimension, options);
-          }};
+  return {
+      .name = "span-guard",
+      .summary = "keeps what the trusted classes explain, and of the rest what other clients confirm",
+      .options = {{"reject", 3, 0.1, 1e9, "reject residuals longer than this many median lengths"},
+                  {"radius", 0.8, 0, 1e9, "shorten residuals to this many median lengths"},
+                  {"directions", 5, 0, static_cast<double>(kMostDirections),
+                   "directions in which residuals are compared with the other clients'"},
+                  {"discount", 0.99, 0.5, 1, "how long the directions remember, per update"},
+                  {"width", 1, 0, 1e9, "median deviations that a component may differ from the median"},
+                  {"largest", 5, 0.1, 1e9, "a class weighs at most min(1, largest / classes)"},
+                  {"negative", 0.05, 0, 1e9, "and at least minus this share of that"},
+                  {"mass", 1.5, 0, 1e9, "sum of a mixture's absolute weights"},
+                  {"panel", 1024, 2, 1e6, "clients at most whose components are compared"},
+                  {"trust", 0, 0, 100,
+                   "power of the visible part's honesty by which R shrinks; 0: it does not"},
+                  {"quorum", 0.8, 0, 1, "share of the clients whose votes it takes to believe their median"}},
+      .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+        SpanGuardOptions options;
+        options.mixture.largest = settings.option("largest", options.mixture.largest);
+        options.mixture.negative = settings.option("negative", options.mixture.negative);
+        options.mixture.mass = settings.option("mass", options.mixture.mass);
+        options.reject = settings.option("reject", options.reject);
+        options.radius = settings.option("radius", options.radius);
+        options.directions = static_cast<std::size_t>(settings.option("directions", 5));
+        options.discount = settings.option("discount", options.discount);
+        options.trust = settings.option("trust", options.trust);
+        options.quorum = settings.option("quorum", options.quorum);
+        options.clients = settings.clients;
+        options.width = settings.option("width", options.width);
+        options.panel = static_cast<std::size_t>(settings.option("panel", 1024));
+        return std::make_unique<SpanGuard>(settings.dimension, options);
+      }};
 }
 
 }  // namespace aflguard

@@ -19,8 +19,8 @@ struct SpanGuardOptions {
   double discount = 0.99;      ///< of the second moment, per residual that enters
   double width = 1;            ///< winsorising to median +- this many median deviations
   std::size_t panel = 1024;    ///< clients whose components are kept at most
-  /// While fewer clients have voted, M is at most what a batch of trusted samples of one class sends.
-  std::size_t quorum = 0;
+  std::size_t clients = 0;     ///< of the fleet; 0: not known, and no quorum
+  double quorum = 0.8;         ///< share of them whose votes make M believable; see quorate()
 };
 
 /// Our own guard; docs/span-guard.md explains it. Two questions instead of one:
@@ -51,6 +51,9 @@ class SpanGuard final : public UpdateFilter {
   [[nodiscard]] const RunningMedian& lengths() const { return lengths_; }
   /// M as the guard believes it: bounded by the trusted set's own scale while few clients have voted.
   [[nodiscard]] double median_length(const VisibleSpan& span) const;
+  /// So many of the fleet have voted that most of them can be taken for honest: the quorum, or more than half
+  /// of the fleet and most of these several times, because the others seem to be away.
+  [[nodiscard]] bool quorate() const;
 
  private:
   /// One update on its way through the rule.
@@ -82,8 +85,15 @@ class SpanGuard final : public UpdateFilter {
   VisibleSpan span_;
   WatchedDirections directions_;
   ClientPanel panel_;
-  std::unordered_map<ClientId, double> votes_;  ///< each client's latest residual length
-  RunningMedian lengths_;                       ///< of votes_
+  struct Vote {
+    double length = 0;       ///< of the client's latest residual
+    std::uint8_t times = 0;  ///< that it has voted, up to kSeveral
+  };
+  static constexpr std::uint8_t kSeveral = 3;
+
+  std::unordered_map<ClientId, Vote> votes_;
+  RunningMedian lengths_;    ///< of votes_
+  std::size_t settled_ = 0;  ///< clients that have voted several times
 };
 
 [[nodiscard]] FilterKind span_guard_kind();

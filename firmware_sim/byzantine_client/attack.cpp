@@ -6,12 +6,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "core/base/nearest_name.h"
 #include "core/base/random.h"
 #include "core/envelope/message_codec.h"
+#include "core/learning/summed_gradient.h"
 #include "edge_client/gradient_training.h"
 
 namespace aflguard::firmware_sim {
@@ -28,7 +30,8 @@ constexpr std::array<AttackSummary, 8> kAttacks = {{
     {"gauss", "noise, N(0, 200^2) in every coordinate"},
     {"lf", "honest training on flipped labels: class c becomes C - 1 - c, a value its negative"},
     {"adapt-reverse", "-100 times its own honest gradient"},
-    {"adapt-boundary", "as far against its own gradient as it believes AFLGuard to accept"},
+    {"adapt-boundary",
+     "as far against its own gradient as AFLGuard accepts, by its own samples or by the trusted ones"},
     {"nan", "a vector of NaN under a valid signature"},
     {"replay", "its first honest update again and again, under new numbers"},
     {"garbage", "random bytes under a valid signature"},
@@ -123,6 +126,47 @@ ChangedTraining::Change boundary(const AttackPlan& plan) {
   };
 }
 
+double length(std::span<const float> vector) {
+  double squares = 0;
+  for (const float value : vector) squares += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(squares);
+}
+
+/// The same with the guard's own samples: g_s at the model that the gateway sent, and against it an honest
+/// update for the benign direction.
+class BoundaryTraining final : public LocalTraining {
+ public:
+  BoundaryTraining(const AttackPlan& plan, Trainer& trainer, SampleSource& source, std::uint64_t seed)
+      : plan_(plan), trainer_(trainer), honest_(trainer, source, seed) {
+    std::vector<std::size_t> all(plan_.trusted->size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    trusted_ = buffer_.gather(*plan_.trusted, all);
+  }
+
+  Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
+    TRY(TrainedUpdate update, honest_.train(model, keep_going));
+    reference_.resize(model.vector.size());
+    if (auto loss = summed_gradient(trainer_, model.vector, trusted_, 1, reference_); !loss) {
+      return loss.error();
+    }
+    const double norm = length(update.vector);
+    const double back = norm > 0 ? plan_.reach * plan_.lambda * length(reference_) / norm : 0;
+    for (std::size_t j = 0; j < update.vector.size(); ++j) {
+      update.vector[j] = static_cast<float>(static_cast<double>(reference_[j]) -
+                                            back * static_cast<double>(update.vector[j]));
+    }
+    return update;
+  }
+
+ private:
+  AttackPlan plan_;
+  Trainer& trainer_;
+  GradientTraining honest_;
+  BatchBuffer buffer_;
+  Batch trusted_;
+  std::vector<float> reference_;
+};
+
 /// Where the vector's bytes are within an encoded update: found with a value that nothing else has.
 std::size_t vector_offset(const Bytes& encoded, std::size_t size, float marker) {
   const auto wanted = std::bit_cast<std::array<std::byte, sizeof(float)>>(marker);
@@ -172,6 +216,9 @@ Result<std::unique_ptr<LocalTraining>> make_hostile_training(const AttackPlan& p
   TRY_STATUS(check_attack(plan.name));
   using Training = std::unique_ptr<LocalTraining>;
   if (plan.name == "lf") return Training(std::make_unique<FlippedTraining>(trainer, source, seed));
+  if (plan.name == "adapt-boundary" && plan.trusted != nullptr && plan.trusted->size() > 0) {
+    return Training(std::make_unique<BoundaryTraining>(plan, trainer, source, seed));
+  }
   Training honest = std::make_unique<GradientTraining>(trainer, source, seed);
   const auto changed = [&](ChangedTraining::Change change) {
     return Training(std::make_unique<ChangedTraining>(std::move(honest), std::move(change)));

@@ -14,12 +14,18 @@
 
 namespace aflguard::firmware_sim {
 
-/// What a Byzantine client sends instead of its honest update. It knows its own data and what the gateway
-/// tells every device, nothing of other clients: weaker than the lab's attackers, who see everything.
+/// What a Byzantine client sends instead of its honest update. It knows its own data, what the gateway tells
+/// every device and perhaps the guard's trusted samples; nothing of other clients and nothing of the guard's
+/// state: weaker than the lab's attackers, who see everything.
 struct AttackPlan {
   std::string name = "gd";
   double lambda = 1.5;             ///< adapt-boundary: the guard's, as the attacker believes
   std::size_t trusted_size = 100;  ///< adapt-boundary: samples of the trusted set, as the attacker believes
+  /// adapt-boundary: the guard's trusted samples, if they leaked. Null: the attacker takes its own for them.
+  std::shared_ptr<const Dataset> trusted = {};
+  /// adapt-boundary with leaked samples: the share of the guard's bound that it uses. The gateway compares
+  /// with a reference of some updates ago, so an update on the very bound would often be outside.
+  double reach = 0.8;
 };
 
 struct AttackSummary {

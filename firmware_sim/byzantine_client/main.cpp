@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "core/config/dataset_section.h"
 #include "edge_client/client_program.h"
 #include "firmware_sim/byzantine_client/attack.h"
 
@@ -16,7 +17,7 @@ std::string attack_list() {
   return text;
 }
 
-void add_options(CLI::App& app, AttackPlan& plan) {
+void add_options(CLI::App& app, AttackPlan& plan, std::string& trusted) {
   app.add_option("--attack", plan.name, attack_list())
       ->check([](const std::string& name) {
         const Status known = firmware_sim::check_attack(name);
@@ -29,6 +30,25 @@ void add_options(CLI::App& app, AttackPlan& plan) {
   app.add_option("--trusted-size", plan.trusted_size, "adapt-boundary: samples in the guard's trusted set")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--trusted", trusted,
+                 "adapt-boundary: a TOML file whose section [trusted] says where the guard's trusted samples "
+                 "lie, with the keys of gateway.toml, for an attacker who got hold of them")
+      ->check(CLI::ExistingFile);
+  app.add_option("--reach", plan.reach, "adapt-boundary with --trusted: the share of the bound that it uses")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+}
+
+/// The guard's samples, when the attacker was given them.
+Status read_trusted(const std::string& path, const ModelDescription& model, AttackPlan& plan) {
+  if (path.empty()) return {};
+  TRY(auto file, ConfigFile::read(path));
+  auto section = file.table("trusted");
+  const DatasetFiles files = read_dataset_files(section);
+  TRY_STATUS(file.finish());
+  TRY(auto samples, load_dataset(files, model));
+  plan.trusted = std::make_shared<const Dataset>(std::move(samples));
+  return {};
 }
 
 }  // namespace
@@ -36,14 +56,15 @@ void add_options(CLI::App& app, AttackPlan& plan) {
 /// The product's client with a hostile idea of what to send: same engine, same certificate, same signature.
 int main(int argc, char** argv) {
   AttackPlan plan;
+  std::string trusted;
   return run_client_program(
       {.name = "aflguard-byzantine-client",
        .about = "A device that lies, for simulations: an honest client's program with a hostile update.",
-       .add_options = [&plan](CLI::App& app) { add_options(app, plan); },
-       .make_training =
-           [&plan](const TrainingContext& context) {
-             return firmware_sim::make_hostile_training(plan, context.trainer, context.source, context.seed);
-           },
+       .add_options = [&](CLI::App& app) { add_options(app, plan, trusted); },
+       .make_training = [&](const TrainingContext& context) -> Result<std::unique_ptr<LocalTraining>> {
+         TRY_STATUS(read_trusted(trusted, context.trainer.model(), plan));
+         return firmware_sim::make_hostile_training(plan, context.trainer, context.source, context.seed);
+       },
        .encode = [&plan](const UpdateMessage& update) { return firmware_sim::hostile_encode(plan, update); }},
       argc, argv);
 }

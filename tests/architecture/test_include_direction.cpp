@@ -41,7 +41,7 @@ const std::map<std::string, Names>& allowed_modules() {
       {"edge_client",
        {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/envelope",
         "core/envelope_mbedtls", "core/transport", "core/transport_mqtt"}},
-      {"firmware_sim", {"core/base", "core/envelope", "core/learning", "edge_client"}},
+      {"firmware_sim", {"core/base", "core/config", "core/envelope", "core/learning", "edge_client"}},
       {"models", {"core/base", "core/learning"}},
       {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
       {"tools",

@@ -1,5 +1,6 @@
 #include "core/aggregation/aflguard.h"
 #include "core/aggregation/async_sgd.h"
+#include "core/aggregation/span_guard.h"
 #include "core/recording/replay.h"
 #include "gateway_server/update_judge.h"
 #include "tests/gateway_server/failing_store.h"
@@ -241,4 +242,102 @@ TEST("A reference that does not fit is refused and is not recorded") {
   ASSERT_OK(replay.run(RecordingReader::open(recording_segments(folder.path()).value().at(0)).value()));
   TEST_ASSERT_EQUAL_UINT64(1, replay.result().updates);
   TEST_ASSERT_EQUAL_UINT64(0, replay.result().references);
+}
+
+namespace {
+
+/// A judge whose guard compares devices: residuals of a model of three numbers, of which the first is the
+/// trusted class's.
+class VotingBench final {
+ public:
+  explicit VotingBench(const std::filesystem::path& folder) {
+    settings.dimension = kDimension;
+    settings.clients = 3;
+    RecordingHeader header;
+    header.guard = "span-guard";
+    header.filter = settings;
+    header.aggregator = rate_one();
+    header.state = aggregator.save();
+    judge = std::make_unique<UpdateJudge>("orchard", aggregator, store, std::vector<DeviceRecord>{},
+                                          RecordingWriter::create(folder, header).value(), clock, log);
+    ReferenceUpdate reference;
+    reference.vector.assign({1, 0, 0});
+    reference.per_class = RowBundle(1, kDimension);
+    reference.per_class.set_row(0, reference.vector);
+    reference.derive();
+    ASSERT_OK(judge->install_reference(reference, 0));
+  }
+
+  /// What three medians are after this update.
+  double bound_after(const std::string& device, float residual) {
+    VerifiedUpdate update{device, {}};
+    update.message.sequence = ++sequence;
+    update.message.base_version = aggregator.model().version();
+    update.message.vector = {1, residual, 0};
+    ASSERT_OK(judge->judge(update));
+    ASSERT_OK(judge->commit());
+    return judge->take_replies().at(0).bound;
+  }
+
+  FilterSettings settings;
+  FailingStore store;
+  SetClock clock;
+  KeptLog log;
+  Aggregator aggregator{rate_one(),
+                        [] {
+                          FilterSettings of;
+                          of.dimension = kDimension;
+                          of.clients = 3;
+                          return make_filter(span_guard_kind(), of).value();
+                        }(),
+                        nullptr, std::vector<float>(kDimension)};
+  std::unique_ptr<UpdateJudge> judge;
+  std::uint64_t sequence = 0;
+};
+
+void expect_replay_to_agree(const std::filesystem::path& folder, std::uint64_t updates) {
+  const FilterKind kinds[] = {span_guard_kind()};
+  Replay replay(kinds);
+  ASSERT_OK(replay.run(RecordingReader::open(recording_segments(folder).value().at(0)).value()));
+  TEST_ASSERT_EQUAL_UINT64(updates, replay.result().updates);
+  TEST_ASSERT_EQUAL_STRING("", replay.result().first_disagreement.c_str());
+}
+
+}  // namespace
+
+TEST("A device that was silent too long votes no longer, until it speaks again; a replay agrees") {
+  const TemporaryFolder folder;
+  VotingBench bench(folder.path());
+  bench.judge->forget_after(std::chrono::hours(1));
+  const auto start = bench.clock.wall();
+  (void)bench.bound_after("pi-1", 9);
+  (void)bench.bound_after("pi-2", 5);
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5, bench.bound_after("pi-3", 4));
+  bench.clock.set(start + std::chrono::minutes(50));
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 4, bench.bound_after("pi-2", 2));  // 9, 2, 4
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 2, bench.bound_after("pi-3", 1));  // 9, 2, 1
+  bench.clock.set(start + std::chrono::minutes(61));                     // pi-1 is forgotten
+  (void)bench.bound_after("pi-4", 1.5);
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 1.5, bench.bound_after("pi-3", 1));  // 2, 1, 1.5
+  (void)bench.bound_after("pi-1", 3);
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 1.75, bench.bound_after("pi-3", 1));  // 2, 1, 1.5, 3
+  expect_replay_to_agree(folder.path(), 9);
+}
+
+TEST("Only enrolled devices vote: one that is revoked is forgotten, and so is what it still sends") {
+  const TemporaryFolder folder;
+  VotingBench bench(folder.path());
+  std::string revoked;
+  bench.judge->count_only([&revoked](std::string_view device) { return device != revoked; });
+  (void)bench.bound_after("pi-1", 9);
+  (void)bench.bound_after("pi-2", 5);
+  (void)bench.bound_after("pi-3", 4);
+  (void)bench.bound_after("pi-4", 6);
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5.5, bench.bound_after("pi-3", 4));  // 9, 5, 4, 6
+  revoked = "pi-1";
+  bench.judge->voters_changed();
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5, bench.bound_after("pi-3", 4));  // 5, 4, 6
+  (void)bench.bound_after("pi-1", 9);                                    // was under way
+  TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5, bench.bound_after("pi-3", 4));
+  expect_replay_to_agree(folder.path(), 8);
 }

@@ -106,6 +106,32 @@ TEST("A fleet learns, its liar is rejected every time, and the recording replays
   TEST_ASSERT_EQUAL_size_t(0, processes_of(folder.path()).size());
 }
 
+TEST("A liar who has the trusted samples misleads AFLGuard, not SpanGuard, whose recording replays alike") {
+  need_broker();
+  const testing::TemporaryFolder folder;
+  const auto demo = [&](const std::string& guard) {
+    const auto outcome =
+        run_program({"sh", "-c",
+                     "'" + program() +
+                         "' demo --dataset synthetic --clients 5 --malicious 1 --attack adapt-boundary "
+                         "--guard " +
+                         guard + " --updates 300 -o " + guard + " --json 2>progress"},
+                    folder.path());
+    ASSERT_OK(outcome);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(0, outcome->exit_code,
+                                  (outcome->output + text_of(folder / "progress")).c_str());
+    return nlohmann::json::parse(outcome->output);
+  };
+  const auto ours = demo("span-guard");
+  TEST_ASSERT_TRUE(ours.at("test_error").get<double>() < 100);  // it starts near 2800
+  TEST_ASSERT_TRUE(demo("aflguard").at("test_error").get<double>() > 3 * ours.at("test_error").get<double>());
+  const auto replay =
+      run_program({program(), "lab", "replay", ours.at("recording").get<std::string>()}, folder.path());
+  ASSERT_OK(replay);
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, replay->exit_code, replay->output.c_str());
+  ASSERT_CONTAINS(replay->output, "every verdict agrees");
+}
+
 TEST("Ctrl-C stops everything and leaves nothing behind") {
   need_broker();
   EndlessDemo demo;

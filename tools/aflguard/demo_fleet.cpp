@@ -108,6 +108,10 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   fs::create_directory(files, error);
   TRY(const auto trusted, export_dataset(data.trusted, files, "trusted"));
   TRY(const auto evaluation, export_dataset(*data.test, files, "test"));
+  std::string leaked = "[trusted]\n";
+  for (const std::string& line : trusted) leaked += line + "\n";
+  demo.leaked_trusted = files / "leaked-trusted.toml";
+  TRY_STATUS(write_file_atomically(demo.leaked_trusted, leaked));
   demo.broker_configuration = fleet.folder().broker() / "mosquitto.conf";
   demo.gateway_configuration = fleet.folder().gateway() / "gateway.toml";
   demo.store = fleet.folder().gateway() / "state/gateway.db";

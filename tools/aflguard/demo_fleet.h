@@ -31,6 +31,7 @@ struct DemoFleet {
   std::filesystem::path folder;  ///< everything of the demo
   std::filesystem::path broker_configuration;
   std::filesystem::path gateway_configuration;
+  std::filesystem::path leaked_trusted;  ///< for attackers who know the trusted samples
   std::filesystem::path store;
   std::filesystem::path recording;        ///< empty when there is none
   std::uint64_t recording_megabytes = 0;  ///< that it may have

@@ -86,7 +86,9 @@ class RunningFleet final {
     for (const DemoDevice& device : demo_.devices) {
       std::vector<std::string> command = {(device.byzantine ? byzantine : client).string(), "--config",
                                           device.configuration.string()};
-      if (device.byzantine) command.insert(command.end(), {"--attack", attack});
+      if (device.byzantine) {
+        command.insert(command.end(), {"--attack", attack, "--trusted", demo_.leaked_trusted.string()});
+      }
       TRY_STATUS(
           clients_.start("client " + device.name, command, demo_.folder, logs() / (device.name + ".log")));
     }

@@ -401,13 +401,17 @@ void add_replay(CLI::App& lab, Action& action, const Catalog& catalog) {
 void add_campaigns(CLI::App& lab, Action& action, const Catalog& catalog) {
   auto table = std::make_shared<CampaignVerbOptions>();
   CLI::App* verb = lab.add_subcommand("table", "Reproduce a table of the paper");
-  verb->add_option("name", table->name, "1, 2a to 2e, 3, 5a to 5d, or adaptive (not in the paper)")
+  verb->add_option("name", table->name, "1, 2a to 2e, 3, 5a to 5d; not in the paper: adaptive, white-box")
       ->required();
+  verb->add_option("--dataset", table->overrides.dataset, "Only this data set of the table");
+  verb->add_option("--malicious", table->overrides.malicious,
+                   "Only this malicious fraction, of tables that vary it (white-box: 0.2, 0.45)");
   add_campaign_options(verb, *table);
   verb->footer(
       "Started again, it continues where it was interrupted.\n\nExamples:\n"
       "  aflguard lab table 1 --seeds 3 -o results/table-1\n"
-      "  aflguard lab table 2a --seeds 1 --jobs 2");
+      "  aflguard lab table 2a --seeds 1 --jobs 2\n"
+      "  aflguard lab table white-box --dataset har --malicious 0.2 -o results/white-box-har");
   verb->callback([table, &action, catalog] {
     action = [table, catalog] {
       return run_plan(lab::plan_table(table->name, table->overrides), *table, catalog);

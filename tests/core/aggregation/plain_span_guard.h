@@ -20,8 +20,8 @@ struct PlainVerdict {
 /// clients' votes as whole vectors, nothing fused. Slow, and independent of the product's way.
 class PlainSpanGuard final {
  public:
-  PlainSpanGuard(std::size_t dimension, double rate, std::size_t quorum, bool trust)
-      : theta(dimension), rate_(rate), quorum_(quorum), trust_(trust) {}
+  PlainSpanGuard(std::size_t dimension, double rate, std::size_t clients, bool trust)
+      : theta(dimension), rate_(rate), clients_(clients), trust_(trust) {}
 
   void reference(const std::vector<std::vector<float>>& classes) {
     classes_.assign(classes.size(), {});
@@ -41,7 +41,8 @@ class PlainSpanGuard final {
     std::vector<double> lengths;
     for (const auto& [id, length] : votes_) lengths.push_back(length);
     double median = middle(lengths);
-    if (votes_.size() < quorum_) median = std::min(median, typical_length());
+    ++times_[client];
+    if (!quorate()) median = std::min(median, typical_length());
     verdict.bound = 3 * median;
     verdict.accepted = verdict.length <= verdict.bound;
     if (!verdict.accepted) return verdict;
@@ -96,6 +97,14 @@ class PlainSpanGuard final {
     for (const Vector& q : basis_) add(seen, q, product(q, g));
     const double both = std::sqrt(product(added, added) * product(seen, seen));
     return both > 0 ? std::max(0.0, product(added, seen) / both) : 0;
+  }
+
+  /// 80 % of the fleet have voted; or more than half of it, and most of these three times.
+  [[nodiscard]] bool quorate() const {
+    const auto often =
+        std::count_if(times_.begin(), times_.end(), [](const auto& c) { return c.second >= 3; });
+    return 10 * times_.size() >= 8 * clients_ ||
+           (2 * times_.size() > clients_ && 2 * static_cast<std::size_t>(often) > times_.size());
   }
 
   [[nodiscard]] double typical_length() const {
@@ -199,11 +208,12 @@ class PlainSpanGuard final {
   }
 
   double rate_;
-  std::size_t quorum_;
+  std::size_t clients_;
   bool trust_;
   std::vector<Vector> classes_;
   std::vector<Vector> basis_;  ///< of the classes' span
   std::map<std::uint64_t, double> votes_;
+  std::map<std::uint64_t, int> times_;  ///< that each client has voted
   std::vector<Vector> directions_;
   std::vector<double> strengths_;
   std::map<std::uint64_t, Vector> said_;

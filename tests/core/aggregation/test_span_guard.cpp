@@ -87,9 +87,9 @@ std::unique_ptr<UpdateFilter> trusting(std::size_t dimension, std::uint64_t clie
 void compare_with_plain_rule(bool trust) {
   constexpr std::size_t kDimension = 61;
   Fleet fleet(kDimension, 4, 1);
-  Aggregator guard(with_rate(), trusting(kDimension, 10, trust ? 1 : 0), nullptr,
+  Aggregator guard(with_rate(), trusting(kDimension, 12, trust ? 1 : 0), nullptr,
                    std::vector<float>(kDimension));
-  PlainSpanGuard plain(kDimension, kRate, 8, trust);
+  PlainSpanGuard plain(kDimension, kRate, 12, trust);
   int altered = 0;
   int rejected = 0;
   for (int t = 0; t < 400; ++t) {
@@ -233,6 +233,21 @@ TEST("While few have voted, nobody's residual moves the model further than the t
     TEST_ASSERT_TRUE(submit(guard, client, fleet.honest()).accepted);
   }
   TEST_ASSERT_FALSE(submit(guard, 1, times(fleet.honest(), 100)).accepted);  // 6 of 10 outvote them
+}
+
+TEST("When most of a fleet has spoken several times, it is not waited for those who never do") {
+  Fleet fleet(60, 3, 14);
+  Aggregator guard(with_rate(), make(span_guard_kind(), 60, 10), nullptr, std::vector<float>(60));
+  const auto& rule = dynamic_cast<const SpanGuard&>(guard.filter());
+  ASSERT_OK(guard.install_reference(fleet.reference(), 0));
+  for (int time = 0; time < 5; ++time) {
+    for (ClientId client = 0; client < 5; ++client) (void)submit(guard, client, fleet.honest());
+  }
+  TEST_ASSERT_FALSE(rule.quorate());  // half of the fleet is not enough, however often it speaks
+  (void)submit(guard, 5, fleet.honest());
+  TEST_ASSERT_TRUE(rule.quorate());
+  guard.forget(4);
+  TEST_ASSERT_FALSE(rule.quorate());
 }
 
 TEST("With trust, whoever lies about the classes is believed less about the rest") {

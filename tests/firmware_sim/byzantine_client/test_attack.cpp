@@ -124,3 +124,20 @@ TEST("An attack that does not exist is named with its nearest neighbour") {
   ASSERT_CONTAINS(testing::message_of(check_attack("gaus")), "did you mean 'gauss'?");
   for (const AttackSummary& attack : known_attacks()) ASSERT_OK(check_attack(attack.name));
 }
+
+TEST(
+    "With the trusted samples at hand, the boundary attacker goes against its own gradient from the "
+    "guard's") {
+  Victim victim;
+  Dataset trusted;  // y = 3x once more, but one sample: g_s = -4 at theta = 1
+  trusted.sample_shape = {1};
+  trusted.features = std::vector<float>{1};
+  trusted.values = {3};
+  AttackPlan plan{.name = "adapt-boundary", .lambda = 1.5};
+  plan.trusted = std::make_shared<const Dataset>(trusted);
+  plan.reach = 0.8;
+  const auto update = victim.training(plan)->train(victim.model, [] { return true; });
+  ASSERT_OK(update);
+  // g_s - 0.8 * 1.5 * |g_s| * (-1), and |that - g_s| is 0.8 of AFLGuard's bound.
+  TEST_ASSERT_FLOAT_WITHIN(1e-4F, -4.0F + 1.2F * 4.0F, update->vector[0]);
+}
