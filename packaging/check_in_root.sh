@@ -7,11 +7,12 @@ set -eu
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d /var/tmp/aflguard-packages.XXXXXX)
 init=
+group=
 finish() {
   code=$?
   [ -z "$init" ] || kill -9 "$init" 2>/dev/null || true
   sleep 0.2
-  rmdir "$group" 2>/dev/null || true
+  [ -z "$group" ] || rmdir "$group" 2>/dev/null || true
   rm -rf --one-file-system "$work"
   exit $code
 }
@@ -26,11 +27,13 @@ cp "$2"/*.deb "$root/root/old/"
 cp "$3"/*.deb "$root/root/new/"
 cp "$here/check_inside.sh" "$root/root/"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# Debian's installer writes it; a bare root file system has none.
+printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 # A group of its own, so that its service manager finds an empty tree.
 for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
   [ ! -f "$place/cgroup.procs" ] || group=$place/aflguard-packages-$$
 done
-[ -n "${group:=}" ] || { echo "check_in_root: this machine has no cgroup2" >&2; exit 1; }
+[ -n "$group" ] || { echo "check_in_root: this machine has no cgroup2" >&2; exit 1; }
 mkdir "$group"
 
 # usage: enter.sh ROOT GROUP COMMAND...: mounts and runs it; the caller has given it namespaces.

@@ -82,7 +82,7 @@ root_archive() { # SUITE ARCHITECTURE -> path on stdout
       }
       shift
       QEMU_CPU=cortex-a72 exec "$@"' sh "$2" \
-      mmdebstrap --quiet --variant=minbase --architectures="$2" --include=systemd-sysv,adduser,init-system-helpers "$1" "$archive.part" \
+      mmdebstrap --quiet --format=tar --variant=minbase --architectures="$2" --include=systemd-sysv,adduser,init-system-helpers "$1" "$archive.part" \
       "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $1 main" >&2 || die "mmdebstrap failed for $1 $2"
     mv "$archive.part" "$archive"
   fi

@@ -76,7 +76,17 @@ start_gateway() {
 
 # ---- what the image holds, without mounting anything
 offset_of() { sfdisk --json "$image" | sed -n 's/.*"start": *\([0-9]*\).*/\1/p' | sed -n "$1p"; }
-in_root() { debugfs -R "cat $1" "$image?offset=$((512 * $(offset_of 2)))" 2>/dev/null; }
+size_of() { sfdisk --json "$image" | sed -n 's/.*"size": *\([0-9]*\).*/\1/p' | sed -n "$1p"; }
+# Looked at is a copy, whose journal is replayed first: it hides the newest files from debugfs. The card stays as the
+# power cut left it, and the board's own kernel has to cope with that.
+copy_root() {
+  rm -f root.part
+  dd if="$image" of=root.part bs=1M iflag=skip_bytes,count_bytes skip="$((512 * $(offset_of 2)))" \
+    count="$((512 * $(size_of 2)))" status=none conv=sparse
+  truncate -s "$((512 * $(size_of 2)))" root.part
+  e2fsck -fp root.part >e2fsck.log 2>&1 || [ $? -le 1 ] || fail "e2fsck: $(cat e2fsck.log)"
+}
+in_root() { debugfs -R "cat $1" root.part 2>/dev/null; }
 in_boot() { mtype -i "$image@@$((512 * $(offset_of 1)))" "::$1"; }
 has_boot_file() { mdir -b -i "$image@@$((512 * $(offset_of 1)))" :: | grep -qx "::/$1"; }
 extract() { mcopy -n -i "$image@@$((512 * $(offset_of 1)))" "::$1" "$2"; }
@@ -89,6 +99,7 @@ check_file_systems() {
   fsck.vfat -n boot.part >fsck.log 2>&1 || fail "fsck.vfat: $(cat fsck.log)"
   rm -f boot.part
   e2fsck -fn "$image?offset=$((512 * $(offset_of 2)))" >e2fsck.log 2>&1 || fail "e2fsck: $(cat e2fsck.log)"
+  copy_root
 }
 check_contents() {
   for file in start4.elf bootcode.bin config.txt cmdline.txt bcm2711-rpi-4-b.dtb bcm2837-rpi-3-b.dtb \
@@ -148,8 +159,6 @@ shut_down() {
   wait "$board" || true
   board=''
 }
-# A journal that waits to be replayed hides the newest files from debugfs.
-replay_journal() { e2fsck -fp "$image?offset=$((512 * $(offset_of 2)))" >replay.log 2>&1 || [ $? -le 1 ] || fail "e2fsck: $(cat replay.log)"; }
 
 say "a fleet"
 rm -rf fleet model board.img
@@ -192,7 +201,7 @@ say "update $waiting waits for its verdict; the plug is pulled"
 pull_the_plug
 wait_for "the broker to notice" 300 gone
 
-replay_journal
+copy_root
 machine=$(in_root /etc/machine-id)
 hostkey=$(in_root /etc/ssh/ssh_host_ed25519_key | sha256sum)
 key=$(in_root /etc/aflguard/device.key | sha256sum)
@@ -204,9 +213,9 @@ has_boot_file aflguard-identity.tar && fail "the identity is still on the boot p
 grep -qaF "$(sed -n 2p fleet/devices/pi-1/device.key)" <<CARD && fail "the key can still be read on the boot partition"
 $(dd if="$image" bs=1M skip=4 count=256 status=none | tr -d '\000' | strings -n 40)
 CARD
-root_bytes=$((512 * $(sfdisk --json "$image" | sed -n 's/.*"size": *\([0-9]*\).*/\1/p' | sed -n 2p)))
+root_bytes=$((512 * $(size_of 2)))
 [ $root_bytes -gt 2900000000 ] || fail "the root partition has not grown: $root_bytes bytes"
-blocks=$(dumpe2fs -h "$image?offset=$((512 * $(offset_of 2)))" 2>/dev/null | sed -n 's/^Block count: *//p')
+blocks=$(dumpe2fs -h root.part 2>/dev/null | sed -n 's/^Block count: *//p')
 [ "$((blocks * 4096))" -gt 2900000000 ] || fail "the root file system has not grown: $blocks blocks"
 
 say "another boot: nothing may have changed"
@@ -217,9 +226,10 @@ wait_for "the verdict of the waiting update" "$patience" judged 1
 wait_for "the next update" "$patience" judged 2
 [ "$(number sequence)" -gt "$waiting" ] || fail "the board counts from $(number sequence) again, it was at $waiting"
 shut_down
+console_says 'Stopped.*\(aflguard-client\|AFLGuard edge\)' || fail "the client did not run as a unit of systemd"
 stop TERM "$gateway"
 gateway=''
-replay_journal
+copy_root
 [ "$(in_root /etc/machine-id)" = "$machine" ] || fail "the machine-id has changed"
 [ "$(in_root /etc/ssh/ssh_host_ed25519_key | sha256sum)" = "$hostkey" ] || fail "the ssh host key has changed"
 [ "$(in_root /etc/aflguard/device.key | sha256sum)" = "$key" ] || fail "the board's key has changed"
