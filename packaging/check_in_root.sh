@@ -1,8 +1,8 @@
 #!/bin/sh
-# usage: check_in_root.sh ROOT.tar OLD_DEBS NEW_DEBS: installs, configures, starts, upgrades, removes and purges the
+# usage: check_in_root.sh ROOT.tar OLD_DEBS NEW_DEBS KIT: installs, configures, starts, upgrades, removes and purges the
 # packages in a throw-away root file system made from ROOT.tar. Needs root. The service manager of that system runs as
-# process 1 of namespaces of its own: no virtual machine is needed, and nothing stays. Where the file system is of another
-# architecture, its programs run under QEMU's user mode and no service is started.
+# process 1 of namespaces of its own, and nothing stays. Where the file system is of another architecture, it runs as a
+# virtual machine with the kernel of KIT.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d /var/tmp/aflguard-packages.XXXXXX)
@@ -64,13 +64,11 @@ spaces="--mount --pid --uts --ipc --fork --kill-child --propagation private"
 
 # With the network: everything that the packages depend on is fetched, as an operator's apt would.
 # shellcheck disable=SC2086
-unshare $spaces sh "$work/enter.sh" "$root" sh -c 'apt-get -q update && apt-get -q install -y --download-only \
+sh "$here/with_arm64.sh" unshare $spaces sh "$work/enter.sh" "$root" sh -c 'apt-get -q update && apt-get -q install -y --download-only \
   --no-install-recommends mosquitto /root/old/*.deb' </dev/null >"$work/fetch.log" 2>&1 || { tail -n 20 "$work/fetch.log" >&2; exit 1; }
 
-if [ "$(cat "$root/var/lib/dpkg/arch-native" 2>/dev/null || chroot "$root" dpkg --print-architecture)" != "$(dpkg --print-architecture)" ]; then
-  # QEMU's user mode runs programs, but no service manager.
-  # shellcheck disable=SC2086
-  unshare $spaces --net sh "$work/enter.sh" "$root" sh /root/check_inside.sh --without-services </dev/null
+if [ ! -e "$root/var/lib/dpkg/info/libc6:$(dpkg --print-architecture).list" ]; then
+  sh "$here/check_in_machine.sh" "$root" "$4" "$work"
   exit 0
 fi
 

@@ -1,8 +1,5 @@
 # Runs inside a fresh Debian with a running systemd: what an operator does, on one machine.
-# --without-services: no systemd runs here.
 set -eu
-services=yes
-[ "${1:-}" != --without-services ] || services=
 say() { echo "  $*"; }
 die() { echo "FAILED: $*" >&2; exit 1; }
 wait_active() { # UNIT
@@ -26,7 +23,7 @@ for program in aflguard aflguard-client aflguard-gateway; do
   $program --version >/dev/null || die "$program does not start"
   ! ldd "$(command -v $program)" | grep 'not found' || die "$program misses libraries"
 done
-[ -z "$services" ] || for unit in aflguard-client aflguard-gateway aflguard-broker; do
+for unit in aflguard-client aflguard-gateway aflguard-broker; do
   systemd-analyze verify --man=no "$unit.service" || die "$unit.service"
   [ "$(systemctl is-enabled $unit)" = enabled ] || die "$unit is not enabled"
   [ "$(systemctl is-active $unit)" = inactive ] || die "$unit runs without configuration"
@@ -61,32 +58,24 @@ start_and_look() {
   done
   [ "$verdicts" -gt 0 ] || die "the client got no verdict"
   say "the units run, and the client's updates are accepted"
-  if aflguard doctor --help >/dev/null 2>&1; then
-    as_fleet aflguard doctor --fleet $fleet || die "aflguard doctor is not content"
-  fi
+  as_fleet aflguard doctor --fleet $fleet >/root/doctor.log || { cat /root/doctor.log; die "aflguard doctor is not content"; }
+  say "aflguard doctor is content"
 }
-if [ -n "$services" ]; then
-  start_and_look
-else
-  install -d -o aflguard -g aflguard $fleet/gateway/state
-  touch $fleet/gateway/state/gateway.db
-fi
+start_and_look
 
 client_state=$(ls -A /var/lib/aflguard)
 echo '# kept' >>/etc/aflguard/gateway.env
-[ -z "$services" ] || gateway_process=$(systemctl show -P MainPID aflguard-gateway)
+gateway_process=$(systemctl show -P MainPID aflguard-gateway)
 apt-get -q install -y --no-install-recommends /root/new/*.deb >/root/upgrade.log 2>&1 || { tail -n 20 /root/upgrade.log; die "upgrading"; }
-if [ -n "$services" ]; then
-  for unit in aflguard-broker aflguard-gateway aflguard-client; do wait_active $unit; done
-  [ "$(systemctl show -P MainPID aflguard-gateway)" != "$gateway_process" ] || die "the upgrade did not restart the gateway"
-fi
+for unit in aflguard-broker aflguard-gateway aflguard-client; do wait_active $unit; done
+[ "$(systemctl show -P MainPID aflguard-gateway)" != "$gateway_process" ] || die "the upgrade did not restart the gateway"
 [ -f $fleet/gateway/state/gateway.db ] && [ -f /etc/aflguard/device.key ] || die "the upgrade lost state"
 grep -q '# kept' /etc/aflguard/gateway.env || die "the upgrade lost a changed configuration"
 [ "$(ls -A /var/lib/aflguard)" = "$client_state" ] || die "the upgrade changed the client's state: $(ls -A /var/lib/aflguard)"
-say "upgraded: state and configuration kept${services:+, services restarted}"
+say "upgraded: state and configuration kept, services restarted"
 
 apt-get -q remove -y aflguard-client aflguard-gateway aflguard-tools >/root/remove.log 2>&1 || { tail /root/remove.log; die "removing"; }
-[ -z "$services" ] || for unit in aflguard-gateway aflguard-client; do ! systemctl -q is-active $unit || die "$unit runs after removal"; done
+for unit in aflguard-gateway aflguard-client; do ! systemctl -q is-active $unit || die "$unit runs after removal"; done
 [ -f $fleet/gateway/state/gateway.db ] && [ -f /etc/aflguard/client.toml ] && [ -f /etc/aflguard/device.key ] || die "removing lost state"
 say "removed: state and configuration kept"
 

@@ -1,7 +1,7 @@
 # Sourced by ./run check: everything that takes longer than ./run test should.
 # One function per part, named check_<part>, which installs what only it needs; a new part also gets a line in check_parts.
 
-# Every part in the order in which all of them run: the quick ones first. image runs only when it is named.
+# Every part in the order in which all of them run: the quick ones first.
 check_parts() {
   cat <<'TEXT'
 format      clang-format leaves every source as it is
@@ -13,9 +13,10 @@ metrics     Prometheus's own tool accepts what a gateway tells it, and the alert
 browser     reports open in a real browser
 arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
+footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
 dashboard   the dashboard in a real browser, with a fleet behind it
 fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
-image       (only when named; experimental, has never passed) a card's image: made, examined, booted with power cuts
+image       a card's image: made, examined, booted with power cuts, and verdicts for the board that it makes
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }
@@ -132,6 +133,22 @@ check_fleet() {
     AFLGUARD_SIM_MINUTES=${AFLGUARD_SIM_MINUTES:-2} build/release/tests/test.tools.sim_verbs
 }
 
+# AFLGUARD_BUDGET=--write makes what is measured the budget.
+check_footprint() {
+  setup_boards
+  install_packages python3 valgrind
+  make_packages client arm64
+  build_targets="aflguard aflguard-client aflguard-gateway aflguard-byzantine-client"
+  build release
+  build_targets="aflguard-client aflguard-byzantine-client"
+  build arm64 -DAFLGUARD_TESTS=OFF
+  build_targets=
+  make_board_kit
+  # shellcheck disable=SC2086
+  AFLGUARD_CACHE=$(cache_dir) python3 tests/footprint/footprint.py build/release/bin "$(client_package)" \
+    tests/footprint/budget.json ${AFLGUARD_BUDGET:-}
+}
+
 # ONNX Runtime itself is not instrumented, so leaks of its statics are not ours.
 check_sanitizers() {
   for preset in asan tsan; do
@@ -152,7 +169,7 @@ check_named() {
   done
   setup_build
   # shellcheck disable=SC2046  # one word per part
-  [ $# -gt 0 ] || set -- $(check_part_names | grep -vx image)
+  [ $# -gt 0 ] || set -- $(check_part_names)
   for part in "$@"; do
     say "check: $part"
     "check_$part"

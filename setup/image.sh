@@ -38,8 +38,7 @@ check_image() {
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
   build release
-  make_packages client
-  set -- build/packages/aflguard-client_*_arm64.deb
-  check_boot_bundle "$1" build/check/boot-bundle
-  sh tests/image/run.sh build/release/bin "$1" build/check/image
+  make_packages client arm64
+  check_boot_bundle "$(client_package)" build/check/boot-bundle
+  sh tests/image/run.sh build/release/bin "$(client_package)" build/check/image
 }

@@ -61,27 +61,23 @@ make_packages() {
   say "made in build/packages: $(cd build/packages && echo *_"${version}"_*.deb)"
 }
 
+# The boards' package that make_packages has made.
+client_package() { printf '%s' "build/packages/aflguard-client_${version}_arm64.deb"; }
+
 # The mirror that this machine's apt uses.
 debian_mirror() {
   apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' 'Origin: Debian' 2>/dev/null |
     awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }'
 }
 
-# A fresh Debian with systemd, made once and kept in the cache. Foreign programs run in namespaces that know QEMU.
+# A fresh Debian with systemd, made once and kept in the cache.
 root_archive() { # SUITE ARCHITECTURE -> path on stdout
   archive="$(cache_dir)/root-$1-$2.tar"
   if [ ! -f "$archive" ]; then
     say "making a root file system: $1 for $2"
     mirror=$(debian_mirror)
     [ -n "$mirror" ] || die "apt knows no Debian mirror for bookworm or trixie"
-    # shellcheck disable=SC2016
-    as_root unshare --mount --propagation private sh -c '
-      [ "$1" = "$(dpkg --print-architecture)" ] || arch-test "$1" >/dev/null 2>&1 || {
-        mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
-        cat /usr/lib/binfmt.d/qemu-aarch64.conf >/proc/sys/fs/binfmt_misc/register
-      }
-      shift
-      QEMU_CPU=cortex-a72 exec "$@"' sh "$2" \
+    as_root sh packaging/with_arm64.sh \
       mmdebstrap --quiet --format=tar --variant=minbase --architectures="$2" --include=systemd-sysv,adduser,init-system-helpers "$1" "$archive.part" \
       "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $1 main" >&2 || die "mmdebstrap failed for $1 $2"
     mv "$archive.part" "$archive"
@@ -105,7 +101,9 @@ bump_packages() { # FROM TO ARCHITECTURE
 # Fresh Debian 12 and 13: install, run, upgrade, remove, purge; and Debian's own checker.
 check_packages() {
   install_packages lintian mmdebstrap arch-test
+  setup_boards
   make_packages
+  make_board_kit
   lintian --fail-on error --suppress-tags-from-file /dev/null build/packages/*.deb
   for architecture in ${AFLGUARD_PACKAGE_ARCHITECTURES:-amd64 arm64}; do
     rm -rf build/packages-old
@@ -114,7 +112,7 @@ check_packages() {
     bump_packages build/packages-old build/packages-new "$architecture"
     for suite in bookworm trixie; do
       say "packages in Debian $suite, $architecture"
-      as_root sh packaging/check_in_root.sh "$(root_archive $suite "$architecture")" build/packages-old build/packages-new
+      as_root sh packaging/check_in_root.sh "$(root_archive $suite "$architecture")" build/packages-old build/packages-new build/board-kit
     done
   done
   rm -rf build/packages-old build/packages-new

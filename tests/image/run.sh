@@ -229,6 +229,10 @@ shut_down
 console_says 'Stopped.*\(aflguard-client\|AFLGuard edge\)' || fail "the client did not run as a unit of systemd"
 stop TERM "$gateway"
 gateway=''
+# Every update was judged once, and none is missing.
+ledger=$(sqlite3 fleet/gateway/state/gateway.db 'SELECT count(*) || " " || count(DISTINCT sequence) || " " || max(sequence) FROM verdicts')
+set -- $ledger
+[ "$1" = "$2" ] && [ "$2" = "$3" ] || fail "updates judged, different ones, last number: $ledger"
 copy_root
 [ "$(in_root /etc/machine-id)" = "$machine" ] || fail "the machine-id has changed"
 [ "$(in_root /etc/ssh/ssh_host_ed25519_key | sha256sum)" = "$hostkey" ] || fail "the ssh host key has changed"
