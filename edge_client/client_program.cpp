@@ -25,6 +25,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbye(3);
+/// TCP, TLS and the broker's answer together. On a busy board the first handshake alone may take more than
+/// ten seconds.
+constexpr std::chrono::seconds kConnectPatience(30);
 /// Events that are handled in a row before the engine gets its turn.
 constexpr int kEventsPerTurn = 256;
 
@@ -103,6 +106,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   options.port = config.port;
   options.client_id = config.device;
   options.tls = MqttTls{config.ca, config.certificate, config.key};
+  options.connect_timeout = kConnectPatience;
   if (config.protocol == "5") options.protocol = MqttProtocol::kMqtt5;
   if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
   options.jitter_seed = settings.jitter_seed;

@@ -35,15 +35,28 @@ done
 [ "$(stat -c '%U %a' /var/lib/aflguard)" = "aflguard 700" ] || die "/var/lib/aflguard: $(stat -c '%U %a' /var/lib/aflguard)"
 
 cd /
+# Not everybody looks into root's home.
+cp /root/old/aflguard-client_*.deb /srv/aflguard-client.deb
 as_fleet aflguard fleet init $fleet --name greenhouse --broker-host localhost >/dev/null
 as_fleet aflguard model build --zoo logistic-regression --features 4 --classes 3 -o $fleet/model >/dev/null
 awk 'BEGIN { srand(1); for (i = 0; i < 300; ++i) { l = i % 3; printf "%f,%f,%f,%f,%d\n", l + rand(), rand(), 2 - l + rand(), rand(), l } }' >/tmp/samples.csv
 install -o aflguard -g aflguard -m 600 /tmp/samples.csv $fleet/gateway/trusted.csv
 as_fleet aflguard device add pi-1 --fleet $fleet >/dev/null
-as_fleet aflguard device bundle pi-1 --fleet $fleet -o $fleet/pi-1.tar >/dev/null
-tar -xf $fleet/pi-1.tar -C /etc/aflguard --no-same-owner
 install -o aflguard -g aflguard -m 600 /tmp/samples.csv /var/lib/aflguard/data.csv
-chown -R aflguard:aflguard /etc/aflguard
+if [ "$(dpkg --print-architecture)" = arm64 ]; then
+  # As on stock Raspberry Pi OS: what `--boot` puts on the boot partition, and what cloud-init runs there.
+  as_fleet aflguard device bundle pi-1 --fleet $fleet --boot --deb /srv/aflguard-client.deb -o $fleet/boot >/dev/null
+  mkdir -p /boot
+  mv $fleet/boot /boot/firmware
+  sh /boot/firmware/aflguard/setup.sh >/root/setup.log 2>&1 || { cat /root/setup.log; die "setup.sh of the boot partition"; }
+  [ ! -e /boot/firmware/aflguard-identity.tar ] || die "the identity is still on the boot partition"
+  [ "$(stat -c '%U %a' /etc/aflguard/device.key)" = "aflguard 600" ] || die "device.key: $(stat -c '%U %a' /etc/aflguard/device.key)"
+  say "setup.sh of the boot partition installs the client and takes the identity"
+else
+  as_fleet aflguard device bundle pi-1 --fleet $fleet -o $fleet/pi-1.tar >/dev/null
+  tar -xf $fleet/pi-1.tar -C /etc/aflguard --no-same-owner
+  chown -R aflguard:aflguard /etc/aflguard
+fi
 as_fleet aflguard-client --config /etc/aflguard/client.toml --test-config >/dev/null || die "client --test-config"
 as_fleet aflguard-gateway --config $fleet/gateway/gateway.toml --test-config >/dev/null || die "gateway --test-config"
 

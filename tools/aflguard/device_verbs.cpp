@@ -265,8 +265,7 @@ void add_device_verbs(CLI::App& app, Action& action) {
       ->required();
   verb->add_flag("--boot", options->boot,
                  "Make a folder with all that goes to the boot partition of a stock Raspberry Pi OS (64 "
-                 "bit); experimental, "
-                 "not tried on a board yet");
+                 "bit); not tried on a real board yet");
   verb->add_option("--deb", options->packages,
                    "With --boot: the client's package for arm64; otherwise what ./run package has made");
   verb->add_option("--ssh-key", options->ssh_keys,

@@ -98,11 +98,10 @@ void print_json(const ImageOptions& options, const image::BuiltImage& built, dou
 
 void print_next_steps(const ImageOptions& options, const image::BuiltImage& built, double seconds) {
   const char* const file = options.output.c_str();
-  std::printf(
-      "%s (experimental): Debian %s for Raspberry Pi 3, 4 and Zero 2 W, %s, made in %.0f s (base of %s%s)\n",
-      file, options.suite.c_str(),
-      (built.packages.front().name + " " + built.packages.front().version).c_str(), seconds,
-      to_rfc3339(built.base_made).c_str(), built.base_from_cache ? ", from the cache" : "");
+  std::printf("%s: Debian %s for Raspberry Pi 3, 4 and Zero 2 W, %s, made in %.0f s (base of %s%s)\n", file,
+              options.suite.c_str(),
+              (built.packages.front().name + " " + built.packages.front().version).c_str(), seconds,
+              to_rfc3339(built.base_made).c_str(), built.base_from_cache ? ", from the cache" : "");
   if (options.device.empty()) {
     std::printf("It has no identity yet. Write it to a card, then give the card one:\n");
     std::printf("  aflguard image identity /dev/CARD --fleet DIR --device NAME\n");
@@ -156,8 +155,8 @@ Status identity(const ImageOptions& options) {
 }
 
 void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Action& action) {
-  CLI::App* verb = image.add_subcommand(
-      "build", "Make an image for the cards of Raspberry Pi 3, 4 and Zero 2 W (experimental)");
+  CLI::App* verb =
+      image.add_subcommand("build", "Make an image for the cards of Raspberry Pi 3, 4 and Zero 2 W");
   verb->add_option("--fleet", options->fleet,
                    "The fleet's folder, or none: boards learn theirs from their identity")
       ->envname("AFLGUARD_FLEET")
@@ -174,10 +173,9 @@ void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Ac
   verb->add_flag("--refresh", options->refresh, "Fetch Debian's packages anew, not from the cache");
   verb->add_flag("--json", options->json, "Print one JSON document");
   verb->footer(
-      "EXPERIMENTAL: this has not been seen to finish in one go, and no image has been tried on a real "
-      "board;\n"
-      "docs/flash-a-fleet.md says what was tried.\n\n"
-      "The first build sets Debian's packages up under emulation, which takes long;\n"
+      "Images were booted in QEMU; no real board has been tried. docs/flash-a-fleet.md says what was "
+      "done.\n\n"
+      "The first build sets Debian's packages up under emulation, which takes some minutes;\n"
       "they are kept in the cache for 30 days. No loop devices, no mounts on this machine.\n\nExample:\n"
       "  aflguard image build --fleet none -o board.img\n"
       "  aflguard image build --fleet greenhouse --device pi-1 -o pi-1.img");
@@ -185,8 +183,8 @@ void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Ac
 }
 
 void add_identity(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Action& action) {
-  CLI::App* verb = image.add_subcommand(
-      "identity", "Put a device's identity on the boot partition of an image or a card (experimental)");
+  CLI::App* verb =
+      image.add_subcommand("identity", "Put a device's identity on the boot partition of an image or a card");
   verb->add_option("image", options->output, "An image file, or a card's device (/dev/...)")->required();
   verb->add_option("--fleet", options->fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
   verb->add_option("--device", options->device, "An enrolled device")->required();
@@ -199,8 +197,7 @@ void add_identity(CLI::App& image, const std::shared_ptr<ImageOptions>& options,
 
 void add_image_verbs(CLI::App& app, Action& action) {
   auto options = std::make_shared<ImageOptions>();
-  CLI::App* image =
-      app.add_subcommand("image", "Make images for boards' cards, and give them identities (experimental)");
+  CLI::App* image = app.add_subcommand("image", "Make images for boards' cards, and give them identities");
   image->require_subcommand(1);
   image->footer("Example:\n  aflguard image build --fleet none -o board.img");
   add_build(*image, options, action);
