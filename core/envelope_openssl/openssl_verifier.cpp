@@ -4,6 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/params.h>
+#include <tuple>
 
 #include "core/envelope_openssl/openssl_handles.h"
 
@@ -34,8 +35,8 @@ std::size_t to_der(const EcdsaSignature& signature, std::array<unsigned char, 80
   OpensslNumber s(BN_bin2bn(signature.data() + 32, 32, nullptr));
   const OpensslSignature pair(ECDSA_SIG_new());
   if (!r || !s || !pair || ECDSA_SIG_set0(pair.get(), r.get(), s.get()) != 1) return 0;
-  r.release();  // the pair owns them now
-  s.release();
+  std::ignore = r.release();  // the pair owns them now
+  std::ignore = s.release();
   unsigned char* at = der.data();
   const int size = i2d_ECDSA_SIG(pair.get(), &at);
   return size > 0 ? static_cast<std::size_t>(size) : 0;

@@ -132,8 +132,8 @@ double length(std::span<const float> vector) {
   return std::sqrt(squares);
 }
 
-/// The same with the guard's own samples: g_s at the model that the gateway sent, and against it an honest
-/// update for the benign direction.
+/// The same with the guard's own samples: g_s at the model that the gateway sent, and against it what honest
+/// updates have in common.
 class BoundaryTraining final : public LocalTraining {
  public:
   BoundaryTraining(const AttackPlan& plan, Trainer& trainer, SampleSource& source, std::uint64_t seed)
@@ -145,15 +145,19 @@ class BoundaryTraining final : public LocalTraining {
 
   Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
     TRY(TrainedUpdate update, honest_.train(model, keep_going));
+    benign_.resize(model.vector.size());
+    for (std::size_t j = 0; j < benign_.size(); ++j) {
+      benign_[j] = static_cast<float>(plan_.memory) * benign_[j] + update.vector[j];
+    }
     reference_.resize(model.vector.size());
     if (auto loss = summed_gradient(trainer_, model.vector, trusted_, 1, reference_); !loss) {
       return loss.error();
     }
-    const double norm = length(update.vector);
+    const double norm = length(benign_);
     const double back = norm > 0 ? plan_.reach * plan_.lambda * length(reference_) / norm : 0;
     for (std::size_t j = 0; j < update.vector.size(); ++j) {
-      update.vector[j] = static_cast<float>(static_cast<double>(reference_[j]) -
-                                            back * static_cast<double>(update.vector[j]));
+      update.vector[j] =
+          static_cast<float>(static_cast<double>(reference_[j]) - back * static_cast<double>(benign_[j]));
     }
     return update;
   }
@@ -164,6 +168,7 @@ class BoundaryTraining final : public LocalTraining {
   GradientTraining honest_;
   BatchBuffer buffer_;
   Batch trusted_;
+  std::vector<float> benign_;  ///< the direction, of no particular length
   std::vector<float> reference_;
 };
 

@@ -26,6 +26,10 @@ struct AttackPlan {
   /// adapt-boundary with leaked samples: the share of the guard's bound that it uses. The gateway compares
   /// with a reference of some updates ago, so an update on the very bound would often be outside.
   double reach = 0.8;
+  /// adapt-boundary with leaked samples: how much of its earlier honest updates it keeps when a new one
+  /// comes, to know where honest clients want to go. One mini-batch alone is mostly noise, and more of them
+  /// at a time would make the attacker slower than the others.
+  double memory = 0.97;
 };
 
 struct AttackSummary {

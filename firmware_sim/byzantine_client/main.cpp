@@ -37,6 +37,10 @@ void add_options(CLI::App& app, AttackPlan& plan, std::string& trusted) {
   app.add_option("--reach", plan.reach, "adapt-boundary with --trusted: the share of the bound that it uses")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
+  app.add_option("--memory", plan.memory,
+                 "adapt-boundary with --trusted: how much of its earlier honest updates it remembers")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
 }
 
 /// The guard's samples, when the attacker was given them.

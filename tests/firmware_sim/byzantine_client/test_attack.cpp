@@ -141,3 +141,26 @@ TEST(
   // g_s - 0.8 * 1.5 * |g_s| * (-1), and |that - g_s| is 0.8 of AFLGuard's bound.
   TEST_ASSERT_FLOAT_WITHIN(1e-4F, -4.0F + 1.2F * 4.0F, update->vector[0]);
 }
+
+TEST("The boundary attacker remembers where its honest updates pointed before") {
+  Victim victim;
+  Dataset trusted;  // y = 3x: g_s = 2 at theta = 4
+  trusted.sample_shape = {1};
+  trusted.features = std::vector<float>{1};
+  trusted.values = {3};
+  const auto second_update = [&](double memory) {
+    AttackPlan plan{.name = "adapt-boundary", .lambda = 1.5};
+    plan.trusted = std::make_shared<const Dataset>(trusted);
+    plan.reach = 0.8;
+    plan.memory = memory;
+    const auto attacker = victim.training(plan);
+    victim.model.vector = {1};  // honest: -20
+    ASSERT_OK(attacker->train(victim.model, [] { return true; }));
+    victim.model.vector = {4};  // honest: 10
+    const auto update = attacker->train(victim.model, [] { return true; });
+    ASSERT_OK(update);
+    return update->vector[0];
+  };
+  TEST_ASSERT_FLOAT_WITHIN(1e-4F, 2.0F - 1.2F * 2.0F, second_update(0));
+  TEST_ASSERT_FLOAT_WITHIN(1e-4F, 2.0F + 1.2F * 2.0F, second_update(0.9));
+}
