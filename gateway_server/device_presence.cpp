@@ -30,10 +30,58 @@ std::string_view event_kind(std::string_view before, std::string_view now) {
   return is_connected(before) ? "" : "returned";
 }
 
-std::string text_of(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+/// Picks two texts out of a status without building the rest of it: a crowd of devices speaks all the time.
+/// Of a key that comes twice the last one counts.
+class StatusReader final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::string state;
+  std::string message;
+  bool is_object = false;
+
+  bool null() override { return other(); }
+  bool boolean(bool) override { return other(); }
+  bool number_integer(number_integer_t) override { return other(); }
+  bool number_unsigned(number_unsigned_t) override { return other(); }
+  bool number_float(number_float_t, const string_t&) override { return other(); }
+  bool binary(binary_t&) override { return other(); }
+  bool string(string_t& text) override {
+    if (wanted_ != nullptr) *wanted_ = std::move(text);
+    wanted_ = nullptr;
+    return true;
+  }
+  bool key(string_t& name) override {
+    wanted_ = depth_ != 1 ? nullptr : name == "state" ? &state : name == "message" ? &message : nullptr;
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    is_object = is_object || depth_ == 0;
+    return enter();
+  }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  bool other() {
+    if (wanted_ != nullptr) wanted_->clear();
+    wanted_ = nullptr;
+    return true;
+  }
+  bool enter() {
+    (void)other();
+    ++depth_;
+    return true;
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+  std::string* wanted_ = nullptr;  ///< where the next value goes, if it is a text
+  std::size_t depth_ = 0;
+};
 
 }  // namespace
 
@@ -42,9 +90,9 @@ std::optional<DevicePresence::Change> DevicePresence::take(std::string_view devi
                                                            bool retained) {
   if (payload.size() >= kMaxBytes) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(payload.data()), payload.size());
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
-  const std::string_view now = known_state(text_of(json, "state"));
+  StatusReader status;
+  if (!nlohmann::json::sax_parse(text, &status) || !status.is_object) return std::nullopt;
+  const std::string_view now = known_state(status.state);
   if (now.empty()) return std::nullopt;
 
   auto found = states_.find(device);
@@ -57,7 +105,7 @@ std::optional<DevicePresence::Change> DevicePresence::take(std::string_view devi
   Change change;
   change.state = now;
   if (known || !retained) change.kind = event_kind(before, now);
-  if (change.kind == "alert") change.message = text_of(json, "message");
+  if (change.kind == "alert") change.message = std::move(status.message);
   return change;
 }
 

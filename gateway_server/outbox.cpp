@@ -19,9 +19,9 @@ void Outbox::pump() {
   while (!latest_.empty()) {
     const auto id = bus_.publish(latest_.begin()->second);
     if (!id) return;
-    auto sent = std::make_shared<Message>(std::move(latest_.begin()->second));
-    on_their_way_.emplace(*id, OnItsWay{.latest = std::move(sent)});
-    latest_.erase(latest_.begin());
+    const auto sent = latest_.extract(latest_.begin());
+    if (sent.mapped().best_effort) continue;
+    on_their_way_.emplace(*id, OnItsWay{.latest = std::make_shared<Message>(std::move(sent.mapped()))});
   }
   for (const auto& transfer : transfers_) {
     if (!pump(transfer)) return;

@@ -16,6 +16,8 @@ struct Message {
   Bytes payload;
   /// Published: the broker keeps it for whoever subscribes later. Received: it had been kept.
   bool retained = false;
+  /// Published: the next one will say more, so nobody asks what became of this one. QoS 0, half the packets.
+  bool best_effort = false;
 };
 
 /// What the broker publishes for a client that vanishes without saying goodbye.
@@ -61,9 +63,9 @@ struct BusCounters {
   std::uint64_t connections = 0;
 };
 
-/// A connection to a broker that keeps itself up. QoS 1: messages can be lost with the broker, repeated and
-/// reordered; nothing above may rely on more. No call waits for the network except next_event(), which waits
-/// until its deadline, and stop().
+/// A connection to a broker that keeps itself up. QoS 1 unless said otherwise: messages can be lost with the
+/// broker, repeated and reordered; nothing above may rely on more. No call waits for the network except
+/// next_event(), which waits until its deadline, and stop().
 class MessageBus {
  public:
   virtual ~MessageBus() = default;
@@ -75,16 +77,17 @@ class MessageBus {
   /// in force already is subscribed to again: the broker sends once more what it keeps for it.
   [[nodiscard]] virtual Status subscribe(const std::string& filter) = 0;
 
-  /// The same for something that is good to have: where the broker refuses it, by its access list say, the
-  /// bus logs that and goes on without. subscribe() gives the connection up instead, and tries again.
+  /// The same for something that is good to have, at QoS 0: what a crowd of devices says of itself costs half
+  /// the packets then. Where the broker refuses it, by its access list say, the bus logs that and goes on
+  /// without. subscribe() gives the connection up instead, and tries again.
   [[nodiscard]] virtual Status subscribe_if_allowed(const std::string& filter) { return subscribe(filter); }
 
   /// The end of a subscription; what is on its way may still arrive. A filter that nobody subscribed to is
   /// left alone.
   virtual void unsubscribe(const std::string& filter) = 0;
 
-  /// Hands a message over; BusPublished or BusPublishFailed follows. kUnavailable while there is no
-  /// connection or too much is on its way: try again after the next event.
+  /// Hands a message over; BusPublished or BusPublishFailed follows, unless it was sent as best effort.
+  /// kUnavailable while there is no connection or too much is on its way: try again after the next event.
   [[nodiscard]] virtual Result<PublishId> publish(Message message) = 0;
 
   /// The next event; none when `deadline` passes first or the bus has stopped. One thread calls this.

@@ -20,6 +20,7 @@ namespace aflguard {
 namespace {
 
 constexpr int kQos = 1;
+constexpr int kBestEffortQos = 0;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -90,6 +91,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   }
 
   Result<PublishId> publish(const Message& message);
+  Result<PublishId> publish_best_effort(const Message& message);
 
   std::optional<BusEvent> next_event(Clock::time_point deadline) { return events_.pop_until(deadline); }
   void wake() { events_.push_always(BusWoken{}); }
@@ -183,6 +185,24 @@ Result<PublishId> MqttBus::Connection::publish(const Message& message) {
     const std::lock_guard lock(mutex_);
     // When the connection broke meanwhile, its failure has been reported as an event.
     if (on_their_way_.erase(id) > 0) return unavailable(uri_ + " takes no message: " + error.what());
+  }
+  return id;
+}
+
+Result<PublishId> MqttBus::Connection::publish_best_effort(const Message& message) {
+  Client client;
+  PublishId id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!client_) return unavailable("not connected to " + uri_);
+    client = client_;
+    id = ++last_id_;
+  }
+  try {
+    client->publish(mqtt::make_message(message.topic, message.payload.data(), message.payload.size(),
+                                       kBestEffortQos, message.retained));
+  } catch (const std::exception& error) {  // Paho bounds what waits to be written
+    return unavailable(uri_ + " takes no message: " + error.what());
   }
   return id;
 }
@@ -341,7 +361,8 @@ Status MqttBus::Connection::update_subscriptions(mqtt::async_client& client) {
 Status MqttBus::Connection::change_subscription(mqtt::async_client& client, const std::string& filter,
                                                 bool wanted) {
   try {
-    const auto token = wanted ? client.subscribe(filter, kQos) : client.unsubscribe(filter);
+    const int qos = can_do_without(filter) ? kBestEffortQos : kQos;
+    const auto token = wanted ? client.subscribe(filter, qos) : client.unsubscribe(filter);
     if (wait_for(*token, kSubscribeTimeout)) return {};
     return unavailable("no answer to the subscription to " + filter);
   } catch (const mqtt::exception& refusal) {
@@ -494,7 +515,7 @@ void MqttBus::unsubscribe(const std::string& filter) {
   connection_->unsubscribe(filter);
 }
 Result<PublishId> MqttBus::publish(Message message) {
-  return connection_->publish(message);
+  return message.best_effort ? connection_->publish_best_effort(message) : connection_->publish(message);
 }
 std::optional<BusEvent> MqttBus::next_event(Clock::time_point deadline) {
   return connection_->next_event(deadline);

@@ -68,6 +68,9 @@ TEST("What is no status changes nothing") {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string(R"({"state":7})"),
         std::string(R"({"state":"on fire"})"), std::string(R"({"schema":"x"})"), std::string(4000, '['),
+        std::string(R"({"state":"ready"} x)"), std::string(R"({"state":["ready"]})"),
+        std::string(R"({"other":{"state":"ready"}})"), std::string(R"([{"state":"ready"}])"),
+        std::string(R"("state")"), std::string(R"({"state":"ready","state":null})"),
         R"({"state":"ready","message":")" + std::string(4096, 'x') + "\"}", std::string("\xff\xfe\0x", 4)}) {
     TEST_ASSERT_FALSE(presence.take("a", std::as_bytes(std::span(text)), false).has_value());
   }

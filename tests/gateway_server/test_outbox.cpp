@@ -147,3 +147,20 @@ TEST("Of status, metrics and model only the latest counts, before it leaves and 
   TEST_ASSERT_EQUAL_UINT64(1, arrived.at("status").size());
   TEST_ASSERT_TRUE(arrived.at("status").at(0) == envelope(10, 5));
 }
+
+TEST("Of what is sent as best effort nobody waits to hear, and a full bus gets it later") {
+  HandBus bus;
+  Outbox outbox(bus, 1000);
+  bus.room = 1;
+  outbox.set({.topic = "a", .payload = envelope(10, 1), .retained = true, .best_effort = true});
+  outbox.set({.topic = "b", .payload = envelope(10, 2), .retained = true, .best_effort = true});
+  outbox.pump();
+  TEST_ASSERT_EQUAL_STRING("a", bus.published.begin()->second.topic.c_str());
+  TEST_ASSERT_FALSE(outbox.empty());
+  bus.published.clear();
+  outbox.pump();
+  TEST_ASSERT_EQUAL_STRING("b", bus.published.begin()->second.topic.c_str());
+  TEST_ASSERT_TRUE(outbox.empty());
+  outbox.on_link_lost();
+  TEST_ASSERT_TRUE(outbox.empty());
+}

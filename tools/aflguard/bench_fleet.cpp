@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <netinet/in.h>
@@ -103,6 +104,8 @@ Status wait_for_line(const std::string& program, const fs::path& log, const std:
   }
 }
 
+}  // namespace
+
 Result<double> peak_mb(int process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string word; status >> word;) {
@@ -112,27 +115,16 @@ Result<double> peak_mb(int process) {
   return unavailable("process " + std::to_string(process) + " has ended, so its memory is unknown");
 }
 
-}  // namespace
-
 fs::path program_beside_us(const std::string& name) {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / name;
 }
 
 double cpu_seconds(int process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(line.substr(name_end + 1));
-  constexpr int kFieldsBeforeUserTime = 11;
-  std::string skipped;
-  for (int i = 0; i < kFieldsBeforeUserTime; ++i) fields >> skipped;
-  double user = 0;
-  double system = 0;
-  fields >> user >> system;
-  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 BenchFleet::BenchFleet(StagedDirectory scratch)
@@ -254,8 +246,8 @@ Status BenchFleet::pretend_devices(std::size_t count) const {
   }
   TRY_STATUS(write_device_book(folder_.device_book(), book));
   TRY(std::string rules, read_text_file(folder_.access_list()));
-  rules += "\nuser device-1\ntopic write aflguard/v1/" + name() + "/up/+/status\ntopic read aflguard/v1/" +
-           name() + "/gateway/devices/+\n";
+  rules += "\nuser device-1\ntopic readwrite aflguard/v1/" + name() +
+           "/up/+/status\ntopic read aflguard/v1/" + name() + "/gateway/devices/+\n";
   TRY_STATUS(write_file_atomically(folder_.access_list(), rules));
   if (::kill(broker_->pid(), SIGHUP) != 0) return unavailable("the broker is gone");
   return {};
@@ -339,6 +331,23 @@ Result<LineProcess> BenchFleet::start_counter() const {
                                                std::to_string(port_), kFleet}));
   TRY(const std::string answer, process.receive());
   if (answer != "ready") return unavailable("counting subscriber: " + answer);
+  return process;
+}
+
+Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
+                                                      const std::vector<std::string>& filters) const {
+  std::vector<std::string> command = {program_beside_us("aflguard-bench-peer").string(),
+                                      "messages",
+                                      folder_.viewer(viewer).string(),
+                                      viewer,
+                                      viewer,
+                                      host_,
+                                      std::to_string(port_),
+                                      kFleet};
+  command.insert(command.end(), filters.begin(), filters.end());
+  TRY(LineProcess process, LineProcess::start(command));
+  TRY(const std::string answer, process.receive());
+  if (answer != "ready") return unavailable("counter of messages: " + answer);
   return process;
 }
 

@@ -21,6 +21,9 @@ namespace aflguard::tools {
 /// CPU time that a process and its threads have used, in seconds; 0 when there is no such process.
 [[nodiscard]] double cpu_seconds(int process);
 
+/// Peak resident memory of a process. kUnavailable when it has ended.
+[[nodiscard]] Result<double> peak_mb(int process);
+
 /// Settings of the gateway that a benchmark varies.
 struct BenchGatewaySettings {
   double models_per_second = 0;  ///< verdicts that carry the model
@@ -55,10 +58,13 @@ class BenchFleet final {
                                                     const std::vector<std::string>& prefix = {}) const;
   /// The counting subscriber, in the gateway's place.
   [[nodiscard]] Result<LineProcess> start_counter() const;
+  /// Nothing but Paho: counts, as that viewer, what the filters match. A line asks it how many came so far.
+  [[nodiscard]] Result<LineProcess> start_message_counter(const std::string& viewer,
+                                                          const std::vector<std::string>& filters) const;
 
   /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
-  /// certificate, and device 1 may speak on all their status topics and read what
-  /// the gateway tells of them. Before the gateway starts.
+  /// certificate, and device 1 may speak on all their status topics and read them and what the gateway tells
+  /// of devices. Before the gateway starts.
   [[nodiscard]] Status pretend_devices(std::size_t count) const;
   /// How a device that was made connects.
   [[nodiscard]] MqttOptions device_options(std::size_t device) const;

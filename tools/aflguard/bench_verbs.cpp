@@ -7,6 +7,7 @@
 #include "core/base/stop_signal.h"
 #include "tools/aflguard/bench_gateway.h"
 #include "tools/aflguard/bench_guard.h"
+#include "tools/aflguard/bench_monitor.h"
 #include "tools/aflguard/bench_train.h"
 #include "tools/aflguard/bench_watch.h"
 
@@ -152,6 +153,40 @@ void add_watch(CLI::App& bench, Action& action) {
   });
 }
 
+void add_monitor(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchMonitorOptions monitor;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = bench.add_subcommand("monitor", "How fast the monitor answers while many devices speak");
+  verb->footer("Example:\n  aflguard bench monitor --devices 1000 --json\nNeeds Mosquitto.");
+  verb->add_option("--rounds", options->monitor.rounds, "Rounds in which everything is measured again")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--devices", options->monitor.devices, "Devices that tell their status")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--seconds", options->monitor.seconds, "Length of the spans in which CPU time is measured")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  verb->add_option("--interval", options->monitor.interval,
+                   "Seconds between two status messages of one device")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->monitor.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, bench_monitor(options->monitor, progress));
+      print("monitor", results, options->json);
+      return {};
+    };
+  });
+}
+
 }  // namespace
 
 void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
@@ -162,6 +197,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   add_guard(*bench, action, catalog);
   add_gateway(*bench, action);
   add_watch(*bench, action);
+  add_monitor(*bench, action);
 }
 
 }  // namespace aflguard::tools

@@ -6,11 +6,12 @@
 #include "core/learning/npy.h"
 #include "tools/bench_peer/bare_link.h"
 #include "tools/bench_peer/counter.h"
+#include "tools/bench_peer/message_counter.h"
 #include "tools/bench_peer/publisher.h"
 
 namespace aflguard::peer {
 
-Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter, LogSink& log) {
+MqttOptions mqtt_options(const Identity& identity) {
   MqttOptions options;
   options.host = identity.host;
   options.port = identity.port;
@@ -20,7 +21,11 @@ Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::st
   options.protocol = MqttProtocol::kMqtt5;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = 256u << 20;
-  TRY(auto bus, MqttBus::create(options, log));
+  return options;
+}
+
+Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter, LogSink& log) {
+  TRY(auto bus, MqttBus::create(mqtt_options(identity), log));
   TRY_STATUS(bus->subscribe(filter));
   TRY_STATUS(bus->start());
   while (auto event = bus->next_event(std::chrono::steady_clock::now() + std::chrono::seconds(20))) {
@@ -129,6 +134,7 @@ Status link(const std::string& host) {
 
 /// aflguard-bench-peer link HOST
 /// aflguard-bench-peer publish|count FOLDER ROLE NAME HOST PORT FLEET [MODEL_HASH GATEWAY_KEY VECTOR.npy]
+/// aflguard-bench-peer messages FOLDER ROLE NAME HOST PORT FLEET FILTER...
 /// Commands come on standard input, answers go to standard output; the end of the input ends the program.
 int main(int argc, char** argv) {
   const std::span arguments(argv, static_cast<std::size_t>(argc));
@@ -136,12 +142,14 @@ int main(int argc, char** argv) {
   const bool publishes = argc == 11 && verb == "publish";
   const bool counts = argc == 8 && verb == "count";
   if (argc == 3 && verb == "link") return report(link(argv[2]));
-  if (!publishes && !counts) {
-    std::fprintf(stderr, "aflguard-bench-peer belongs to `aflguard bench gateway`\n");
+  const bool counts_messages = argc > 8 && verb == "messages";
+  if (!publishes && !counts && !counts_messages) {
+    std::fprintf(stderr, "aflguard-bench-peer belongs to `aflguard bench`\n");
     return 2;
   }
   const Identity identity = {
       argv[2], argv[3], argv[4], argv[5], static_cast<std::uint16_t>(std::stoul(argv[6])), argv[7]};
+  if (counts_messages) return report(count_messages(identity, {argv + 8, argv + argc}));
   StderrLog log(LogLevel::kWarning);
   return report(publishes ? publish(identity, arguments.subspan(8), log) : count(identity, log));
 }

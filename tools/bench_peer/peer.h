@@ -15,7 +15,7 @@ namespace aflguard::peer {
 /// Where and as whom to connect.
 struct Identity {
   std::filesystem::path folder;  ///< holds ca.crt, <role>.crt and <role>.key
-  std::string role;              ///< "device" or "gateway"
+  std::string role;              ///< "device", "gateway" or a viewer's name
   std::string name;              ///< as the certificate says
   std::string host;
   std::uint16_t port = 0;
@@ -24,6 +24,8 @@ struct Identity {
 
 /// When something was complete, on the clock that all processes of this machine share.
 using Moments = std::vector<std::chrono::steady_clock::time_point>;
+
+[[nodiscard]] MqttOptions mqtt_options(const Identity& identity);
 
 /// A bus that is connected and has subscribed to `filter`.
 [[nodiscard]] Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter,

@@ -2,6 +2,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "core/envelope/piece_assembler.h"
 #include "core/envelope/piece_sender.h"
@@ -373,4 +374,36 @@ TEST("After unsubscribing nothing comes; subscribing again brings what the broke
     TEST_ASSERT_EQUAL_STRING("two", text_of(kept).c_str());
     TEST_ASSERT_TRUE(kept.retained);
   }
+}
+
+TEST("What is sent as best effort arrives and is kept, and only the rest is acknowledged") {
+  skip_without_broker();
+  Network network;
+  const auto sender = connected(network, network.options("sender"));
+  const auto hearer = network.bus(network.options("hearer"));
+  ASSERT_OK(hearer->subscribe_if_allowed("status/+"));
+  ASSERT_OK(hearer->start());
+  wait_for<BusConnected>(*hearer);
+  for (int i = 0; i < 200; ++i) {
+    Message message = message_of("status/" + std::to_string(i), "so far so good", true);
+    message.best_effort = true;
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (!sender->publish(message).ok()) {  // Paho holds a bounded number of them
+      TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::yield();
+    }
+  }
+  const auto asked = sender->publish(message_of("status/last", "and thanks"));
+  ASSERT_OK(asked);
+  const auto first = sender->next_event(std::chrono::steady_clock::now() + kLong);
+  TEST_ASSERT_TRUE(first.has_value());
+  TEST_ASSERT_EQUAL_UINT64(*asked, std::get<BusPublished>(*first).id);
+  for (int i = 0; i < 200; ++i) {
+    const Message heard = wait_for<BusReceived>(*hearer).message;
+    TEST_ASSERT_EQUAL_STRING(("status/" + std::to_string(i)).c_str(), heard.topic.c_str());
+  }
+  const auto late = connected(network, network.options("late"), "status/7");
+  TEST_ASSERT_TRUE(wait_for<BusReceived>(*late).message.retained);
+  sender->stop();
+  TEST_ASSERT_FALSE(sender->publish(Message{"status/8", {}, true, true}).ok());
 }
