@@ -20,6 +20,18 @@ std::string number(const std::optional<std::uint64_t>& count) {
   return count ? grouped(*count) : "-";
 }
 
+/// What the board tells of itself; few tell everything.
+std::string board_text(const DeviceWords& words) {
+  std::string text;
+  const auto add = [&](const char* format, const std::optional<double>& value) {
+    if (value) text += (text.empty() ? "" : ", ") + formatted(format, *value);
+  };
+  add("%.1f C", words.temperature_c);
+  add("memory free %.0f MB", words.memory_free_mb);
+  add("process %.1f MB", words.rss_mb);
+  return text.empty() ? "-" : text;
+}
+
 std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, WallTime now) {
   const DeviceWords words = device.words.value_or(DeviceWords{});
   const DeviceRecord record = device.record.value_or(DeviceRecord{});
@@ -42,9 +54,7 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
   list.push_back({"trains on", "version " + number(words.version) + ", loss " +
                                    formatted("%.4f", words.loss) + ", " + number(words.samples) +
                                    " samples"});
-  list.push_back({"board", formatted("%.1f C", words.temperature_c) + ", memory free " +
-                               formatted("%.0f MB", words.memory_free_mb) + ", process " +
-                               formatted("%.1f MB", words.rss_mb)});
+  list.push_back({"board", board_text(words)});
   list.push_back({"software", words.software.empty() ? "-" : words.software});
   if (words.certificate_until) {
     list.push_back({"certificate", "ends " + to_rfc3339(*words.certificate_until)});
@@ -58,16 +68,18 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
   return list;
 }
 
-/// The past where the gateway told it, else the latest verdicts of the summary.
+/// The past, as far as the gateway told it, and then every one of the latest verdicts.
 std::vector<std::optional<double>> ratios(const FleetPicture& picture, const std::string& name,
                                           const DevicePicture& device, std::size_t columns) {
+  const std::vector<JudgedDistance> recent =
+      device.record ? device.record->recent : std::vector<JudgedDistance>();
   std::vector<std::optional<double>> values;
-  const auto& history = picture.device_history();
-  if (history && history->device == name && !history->points.empty()) {
-    for (const JudgedDistance& point : history->points) values.push_back(point.ratio());
-  } else if (device.record) {
-    for (const JudgedDistance& point : device.record->recent) values.push_back(point.ratio());
+  if (const auto& history = picture.device_history(); history && history->device == name) {
+    for (const JudgedDistance& point : history->points) {
+      if (recent.empty() || point.time < recent.front().time) values.push_back(point.ratio());
+    }
   }
+  for (const JudgedDistance& point : recent) values.push_back(point.ratio());
   if (values.size() > columns)
     values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(columns));
   return values;

@@ -42,10 +42,21 @@ std::string reasons(const std::map<std::string, std::uint64_t>& counts) {
   return text.empty() ? "none" : text;
 }
 
+/// The mean of the last moments: boards that train in step make a rate jump between nothing and much.
+std::optional<double> lately(const TimeSeries& series, WallTime now) {
+  constexpr std::chrono::seconds kMoments{10};
+  const auto mean = series.means(now - kMoments, now + kMoments, 1).front();
+  return mean ? mean : series.latest();
+}
+
+std::string versions_old(const GatewayPicture& gateway) {
+  const std::string age = count_of(gateway, "reference_age");
+  return age + (age == "1" ? " version old" : " versions old");
+}
+
 std::size_t put_spark(Frame& frame, std::size_t row, std::size_t column, std::size_t width,
-                      const std::string& name, const TimeSeries& series, bool from_zero, WallTime from,
-                      WallTime to, const char* format, Glyphs glyphs) {
-  const std::string value = formatted(format, series.latest());
+                      const std::string& name, const TimeSeries& series, const std::string& value,
+                      bool from_zero, WallTime from, WallTime to, Glyphs glyphs) {
   constexpr std::size_t kName = 12;
   const std::size_t room = width > kName + value.size() + 2 ? width - kName - value.size() - 2 : 0;
   std::size_t at = frame.put(row, column, name, Style::kDim);
@@ -120,7 +131,7 @@ std::size_t put_fleet(Frame& frame, const FleetPicture& picture, const FleetTall
   model.add("accepted", count_of(gateway, "accepted"));
   model.add("rejected", count_of(gateway, "rejected"));
   model.add("mean delay", formatted("%.1f", gateway.figure("mean_delay")));
-  model.add("server update", count_of(gateway, "reference_age") + " versions old");
+  model.add("server update", versions_old(gateway));
   FactLine engine(frame, row++);
   engine.add("rejected by", reasons(gateway.rejected_by));
   engine.add("refused", reasons(gateway.refused));
@@ -130,11 +141,12 @@ std::size_t put_fleet(Frame& frame, const FleetPicture& picture, const FleetTall
   const std::size_t width = frame.size().columns - 2;
   const bool wide = frame.size().columns >= kWide;
   const std::size_t half = wide ? width / 2 : width;
-  put_spark(frame, row, 1, half, "test error", picture.test_error(), /*from_zero=*/false, from, now, "%.4f",
-            glyphs);
+  put_spark(frame, row, 1, half, "test error", picture.test_error(),
+            formatted("%.4f", picture.test_error().latest()), /*from_zero=*/false, from, now, glyphs);
   if (!wide) ++row;
   put_spark(frame, row, wide ? 1 + half + 1 : 1, wide ? half - 1 : half, "updates/s",
-            picture.updates_per_second(), /*from_zero=*/true, from, now, "%.1f", glyphs);
+            picture.updates_per_second(), formatted("%.1f", lately(picture.updates_per_second(), now)),
+            /*from_zero=*/true, from, now, glyphs);
   return row + 1;
 }
 

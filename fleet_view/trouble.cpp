@@ -125,7 +125,8 @@ Trouble trouble_of(const DevicePicture& device, WallTime now) {
   add_board(trouble, device, now);
   if (device.record && device.record->refused.value_or(0) > 0) {
     add(trouble, TroubleLevel::kNotice, 30,
-        grouped(*device.record->refused) + " of its messages were refused");
+        grouped(*device.record->refused) + (*device.record->refused == 1 ? " of its messages was refused"
+                                                                         : " of its messages were refused"));
   }
   return trouble;
 }

@@ -198,3 +198,37 @@ TEST("A terminal without Unicode gets ASCII only") {
     for (const char letter : line) TEST_ASSERT_TRUE(letter >= ' ' && letter <= '~');
   }
 }
+
+TEST("A device's distances go from what the gateway remembers to its latest verdicts") {
+  Stage stage;
+  (void)stage.press(KeyKind::kEnter);
+  const Json question =
+      Json::parse(stage.picture.device_question("pi-9", kNow - std::chrono::hours(24), kNow, 400));
+  take(stage.picture, "tell/operator/history",
+       {{"schema", "aflguard-history-1"},
+        {"id", question.at("id")},
+        {"series", "device"},
+        {"part", 0},
+        {"last", true},
+        {"step_ms", 300000},
+        {"fields", {"time_ms", "accepted", "rejected", "distance", "bound", "delay"}},
+        // Two steps of the past, and one that holds what the latest verdicts tell one by one.
+        {"points",
+         {{1769850000000, 4, 0, 1.0, 10.0, 2.0},
+          {1769850300000, 4, 0, 1.0, 10.0, 2.0},
+          {1769860900000, 0, 16, 125.0, 10.0, 2.0}}}});
+  ASSERT_CONTAINS(stage.all(), "distances, bound 1   ▁▁████████████████\n");
+}
+
+TEST("A rate that jumps is shown as its mean of the last moments") {
+  Stage stage;
+  for (int i = 0; i < 4; ++i) {
+    take(stage.picture, "gateway/metrics",
+         metrics("2026-01-31T11:59:5" + std::to_string(2 * i + 3) + "Z", i % 2 == 0 ? 6.0 : 0.0, 0.0546));
+  }
+  std::string line;
+  for (const std::string& one : stage.lines()) {
+    if (one.find("updates/s") != std::string::npos) line = one;
+  }
+  TEST_ASSERT_TRUE_MESSAGE(line.ends_with(" 3.0"), line.c_str());
+}
