@@ -241,7 +241,9 @@ Frame MonitorScreen::render(const FleetPicture& picture, ScreenSize size, WallTi
       put_events(frame, bottom - events, events, picture, {});
     }
   }
-  std::string foot = " q quit  ? help  s sort  / filter  space pause  Enter details";
+  std::string foot = help_             ? " q quit  ? back"
+                     : device_.empty() ? " q quit  ? help  s sort  / filter  space pause  Enter details"
+                                       : " q quit  ? help  up, down other devices  space pause  Escape back";
   if (editing_filter_) {
     foot = " filter: " + filter_ + "_";
   } else {

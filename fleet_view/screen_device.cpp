@@ -97,7 +97,8 @@ void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const Flee
     frame.put(row, kNameColumn, "this device is gone", Style::kWarning);
     return;
   }
-  for (const Fact& fact : facts(found->second, trouble_of(found->second, now), now)) {
+  const Trouble trouble = trouble_of(found->second, now);
+  for (const Fact& fact : facts(found->second, trouble, now)) {
     if (row >= end) return;
     frame.put(row, kNameColumn, fact.name, Style::kDim);
     frame.put(row++, kValueColumn, fact.value, fact.style);
@@ -107,7 +108,7 @@ void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const Flee
       frame.size().columns > kValueColumn + 1 ? frame.size().columns - kValueColumn - 1 : 0;
   frame.put(row, kNameColumn, "distances, bound 1", Style::kDim);
   frame.put(row, kValueColumn, sparkline(ratios(picture, name, found->second, columns), 0, 2, glyphs),
-            Style::kAccent);
+            trouble.suspicious ? Style::kAlarm : Style::kAccent);
   row += 2;
   if (row >= end) return;
   put_events(frame, row, end - row, picture, name);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns a terminal's screen into an SVG: tmux capture-pane -p -e | python3 docs/images/screen_to_svg.py > screen.svg"""
+"""Turns a terminal's screen into an SVG: tmux capture-pane -p -e -N | python3 docs/images/screen_to_svg.py > screen.svg"""
 import re
 import sys
 from xml.sax.saxutils import escape
@@ -10,25 +10,25 @@ BACKGROUND, FOREGROUND = "#16181d", "#e0e0e0"
 WIDTH, HEIGHT = 8.4, 18
 
 
-def runs(line):
-    """(column, text, colour, bold, inverse) of every piece of one line."""
-    column, colour, bold, inverse = 0, FOREGROUND, False, False
+def runs(line, style):
+    """(column, text, colour, bold, inverse) of every piece of one line; `style` goes on from line to line."""
+    column = 0
     for code, text in re.findall(r"\x1b\[([0-9;]*)m|([^\x1b]+)", line):
         if text:
-            yield column, text, colour, bold, inverse
+            yield column, text, style["colour"], style["bold"], style["inverse"]
             column += len(text)
             continue
         for number in (int(part or 0) for part in code.split(";")):
             if number == 0:
-                colour, bold, inverse = FOREGROUND, False, False
+                style.update(colour=FOREGROUND, bold=False, inverse=False)
             elif number == 1:
-                bold = True
+                style["bold"] = True
             elif number == 7:
-                inverse = True
+                style["inverse"] = True
             elif number == 39:
-                colour = FOREGROUND
+                style["colour"] = FOREGROUND
             elif number in COLOURS:
-                colour = COLOURS[number]
+                style["colour"] = COLOURS[number]
 
 
 def main():
@@ -38,9 +38,10 @@ def main():
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
           f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14">')
     print(f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>')
+    style = {"colour": FOREGROUND, "bold": False, "inverse": False}
     for row, line in enumerate(lines):
         y = 12 + row * HEIGHT
-        for column, text, colour, bold, inverse in runs(line):
+        for column, text, colour, bold, inverse in runs(line, style):
             x = 12 + column * WIDTH
             if inverse:
                 print(f'<rect x="{x:.1f}" y="{y}" width="{len(text) * WIDTH:.1f}" height="{HEIGHT}" fill="{colour}"/>')
