@@ -3,7 +3,7 @@
 #include "core/aggregation/async_sgd.h"
 #include "core/recording/replay.h"
 #include "tests/gateway_server/live_fleet.h"
-#include "tests/gateway_server/small_disk.h"
+#include "tests/support/small_disk.h"
 
 using namespace aflguard;
 using namespace aflguard::testing;

@@ -2,10 +2,13 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/base/atomic_file.h"
 #include "fleet_openssl/authority_files.h"
+#include "tests/support/jumping_clock.h"
+#include "tests/support/small_disk.h"
 #include "tests/tools/watched_fleet.h"
 
 using namespace aflguard;
@@ -18,10 +21,10 @@ namespace {
 /// Speaks as the gateway, as often as a gateway would and more.
 class SpeakingGateway final {
  public:
-  explicit SpeakingGateway(const WatchedFleet& fleet)
-      : thread_([this, &fleet] {
+  explicit SpeakingGateway(const WatchedFleet& fleet, const Json& more = Json::object())
+      : thread_([this, &fleet, more] {
           while (!done_) {
-            fleet.publish_metrics();
+            fleet.publish_metrics(1234, more);
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
           }
         }) {}
@@ -37,13 +40,20 @@ class SpeakingGateway final {
   std::thread thread_;
 };
 
-Json examine(const WatchedFleet& fleet, int code, const std::string& more = {}) {
-  const ProgramOutcome outcome = fleet.run("doctor --json " + more, /*only_results=*/true);
+Json read_document(const ProgramOutcome& outcome, int code) {
   TEST_ASSERT_EQUAL_INT_MESSAGE(code, outcome.exit_code, outcome.output.c_str());
   Json document = Json::parse(outcome.output);
   TEST_ASSERT_EQUAL_STRING("aflguard-doctor-1", document.at("schema").get<std::string>().c_str());
   TEST_ASSERT_TRUE(document.at("content").get<bool>() == (code == 0));
   return document;
+}
+
+Json examine(const WatchedFleet& fleet, int code, const std::string& more = {}) {
+  return read_document(fleet.run("doctor --json " + more, /*only_results=*/true), code);
+}
+
+std::string advice(const Json& finding) {
+  return finding.at("advice").get<std::string>();
 }
 
 /// The worst finding of that check.
@@ -229,4 +239,77 @@ TEST("A gateway that is silent is a problem, and so is a client's broken configu
   expect(document, "gateway", "problem", "the gateway is ready, and silent; it spoke last");
   expect(document, "client-configuration", "problem", "");
   expect(document, "access-list-writing", "ok", "refuses");
+}
+
+TEST(
+    "A disk that is filling up is a warning, a full one a problem: the fleet's, a board's and the "
+    "gateway's") {
+  const WatchedFleet fleet;
+  fleet.publish_all();
+  constexpr std::size_t kMegabytes = 300;
+  testing::SmallDisk disk(fleet.folder / "small", kMegabytes);
+  fs::copy(fleet.folder / "fleet", fleet.folder / "small/fleet", fs::copy_options::recursive);
+  (void)fleet.expect(0, "fleet refresh --fleet small/fleet");  // its files name its folder
+  ASSERT_OK(write_file_atomically(fleet.folder / "small/client.toml", "[fleet]\nname = 3\n"));
+  const SpeakingGateway speaking(fleet, {{"store_free_bytes", 4e8}, {"store_total_bytes", 3e10}});
+  const Json some_room = examine(fleet, 0, "--fleet small/fleet");
+  expect(some_room, "disk", "warning", "are free where");
+  ASSERT_CONTAINS(advice(find(some_room, "disk")), "free space");
+  expect(some_room, "gateway-disk", "warning", "400 MB of 30 GB are free where the gateway's store is");
+
+  disk.fill();
+  const Json full = examine(fleet, 1, "--fleet small/fleet --client-config small/client.toml");
+  expect(full, "disk", "problem", "0 B of");
+  ASSERT_CONTAINS(advice(find(full, "disk")), "what cannot be stored is not answered");
+  expect(full, "client-disk", "problem", "0 B of");
+  expect(full, "access-list-writing", "ok", "refuses");  // it goes on looking
+}
+
+TEST("A clock that is wrong shows beside certificates and the gateway's clock") {
+  const WatchedFleet fleet;
+  fleet.publish_all();
+  const SpeakingGateway speaking(fleet);
+  testing::JumpingClock clock(fleet.folder.path());
+  const auto examine_at = [&](const std::string& offset, int code) {
+    clock.set(offset);
+    std::string environment = "env ";
+    for (const std::string& variable : clock.environment()) environment += variable + " ";
+    const auto outcome =
+        run_program({"env", "AFLGUARD_FLEET=fleet", "sh", "-c",
+                     environment + "'" + WatchedFleet::program() + "' doctor --json 2>/dev/null"},
+                    fleet.folder.path());
+    ASSERT_OK(outcome);
+    return read_document(*outcome, code);
+  };
+  (void)examine_at("+0", 0);
+  const Json early = examine_at("-20d", 1);
+  expect(early, "certificate-gateway", "problem", "begins");
+  ASSERT_CONTAINS(advice(find(early, "certificate-gateway")), "set the clock");
+  expect(early, "broker", "problem", "not yet valid");
+  ASSERT_CONTAINS(advice(find(early, "broker")), "set the clock");
+  const Json late = examine_at("+6h", 1);
+  expect(late, "clock-gateway", "problem", "the gateway's clock says");
+  ASSERT_CONTAINS(advice(find(late, "clock-gateway")), "set the clocks");
+}
+
+TEST("A broker whose certificate has ended is told by file and by connection") {
+  WatchedFleet fleet;
+  const FleetFolder folder{fleet.folder / "fleet"};
+  auto authority = load_authority(folder);
+  ASSERT_OK(authority);
+  const auto key = read_text_file(folder.broker() / "broker.key");
+  const auto now = std::chrono::system_clock::now();
+  using std::chrono::hours;
+  const auto ended = authority->issue_for_key(
+      *key, {"broker", CertificateUse::kServer, {"DNS:localhost"}, now - hours(48), now - hours(1)});
+  ASSERT_OK(ended);
+  ASSERT_OK(write_file_atomically(folder.broker() / "broker.crt", ended->pem));
+  fleet.gateway.reset();
+  fleet.broker->end(SIGTERM);
+  fleet.broker = std::make_unique<testing::ConfiguredBroker>(folder.broker() / "mosquitto.conf", fleet.port,
+                                                             fleet.folder / "log");
+  const Json document = examine(fleet, 1);
+  expect(document, "certificate-broker", "problem", "ended");
+  expect(document, "broker", "problem", "expired");
+  ASSERT_CONTAINS(advice(find(document, "broker")), "aflguard fleet renew broker");
 }

@@ -74,16 +74,19 @@ struct WatchedFleet {
                                         .dump(),
                                     true));
   }
-  void publish_metrics(std::uint64_t version = 1234) const {
-    publish("gateway/metrics", {{"schema", "aflguard-gateway-metrics-1"},
-                                {"time", now()},
-                                {"version", version},
-                                {"accepted", 1159},
-                                {"rejected", 341},
-                                {"rejected_by", {{"too-far", 341}}},
-                                {"updates_per_second", 11.0},
-                                {"reference_age_seconds", 2.0},
-                                {"test_error", 0.0546}});
+  /// `more` replaces what would be said otherwise.
+  void publish_metrics(std::uint64_t version = 1234, const Json& more = Json::object()) const {
+    Json metrics = {{"schema", "aflguard-gateway-metrics-1"},
+                    {"time", now()},
+                    {"version", version},
+                    {"accepted", 1159},
+                    {"rejected", 341},
+                    {"rejected_by", {{"too-far", 341}}},
+                    {"updates_per_second", 11.0},
+                    {"reference_age_seconds", 2.0},
+                    {"test_error", 0.0546}};
+    metrics.update(more);
+    publish("gateway/metrics", metrics);
   }
   void publish_summary(const std::string& device, int accepted, int rejected, double share,
                        double ratio) const {

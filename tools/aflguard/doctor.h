@@ -36,5 +36,8 @@ void examine_identity(Findings& findings, const std::string& check, const std::f
 
 /// Free space where `path` is.
 void examine_disk(Findings& findings, const std::string& check, const std::filesystem::path& path);
+/// The same for a place of which only the figures are known: "free where `what_is_there`".
+void examine_space(Findings& findings, const std::string& check, double free_bytes, double total_bytes,
+                   const std::string& what_is_there);
 
 }  // namespace aflguard::tools

@@ -32,6 +32,7 @@ std::string advice_for(const std::string& reason, const ViewerIdentity& viewer) 
   if (says("revoked")) return "the identity '" + viewer.name + "' is revoked; aflguard fleet viewer list";
   if (says("expired"))
     return "renew what has ended: aflguard fleet renew broker, aflguard fleet renew " + viewer.name;
+  if (says("not yet valid")) return "set the clock of this machine; certificates are judged by it";
   if (says("self-signed") || says("unable to get local issuer") || says("unknown ca")) {
     return "another fleet's broker listens there; compare host and port in fleet.toml";
   }

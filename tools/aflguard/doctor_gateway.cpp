@@ -60,10 +60,7 @@ void examine_metrics(Findings& findings, const GatewayPicture& gateway, const Cl
   }
   const auto free = gateway.figure("store_free_bytes");
   const auto total = gateway.figure("store_total_bytes");
-  if (free && total && *total > 0 && *free / *total < 0.05) {
-    findings.warning("gateway-disk", byte_size(*free) + " are free where the gateway's store is",
-                     "free space before it is full");
-  }
+  if (free && total) examine_space(findings, "gateway-disk", *free, *total, "the gateway's store is");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 constexpr std::chrono::days kRenewSoon{30};
 constexpr double kLittleShare = 0.05;
 constexpr double kVeryLittleShare = 0.01;
-constexpr std::uint64_t kLittleBytes = 1'000'000'000;
-constexpr std::uint64_t kVeryLittleBytes = 100'000'000;
+constexpr double kLittleBytes = 1e9;
+constexpr double kVeryLittleBytes = 1e8;
 
 void examine_programs(Findings& findings, bool with_fleet) {
   std::string present = "aflguard " AFLGUARD_VERSION;
@@ -100,15 +100,21 @@ bool examine_key_file(Findings& findings, const std::string& check, const fs::pa
 }  // namespace
 
 void examine_disk(Findings& findings, const std::string& check, const fs::path& path) {
-  const auto space = disk_space(path);
-  if (!space || space->total_bytes == 0) return;
-  const double share = static_cast<double>(space->free_bytes) / static_cast<double>(space->total_bytes);
-  const std::string found = byte_size(static_cast<double>(space->free_bytes)) + " of " +
-                            byte_size(static_cast<double>(space->total_bytes)) + " are free where " +
-                            path.string() + " is";
-  if (share < kVeryLittleShare || space->free_bytes < kVeryLittleBytes) {
+  if (const auto space = disk_space(path)) {
+    examine_space(findings, check, static_cast<double>(space->free_bytes),
+                  static_cast<double>(space->total_bytes), path.string() + " is");
+  }
+}
+
+void examine_space(Findings& findings, const std::string& check, double free_bytes, double total_bytes,
+                   const std::string& what_is_there) {
+  if (total_bytes <= 0) return;
+  const double share = free_bytes / total_bytes;
+  const std::string found =
+      byte_size(free_bytes) + " of " + byte_size(total_bytes) + " are free where " + what_is_there;
+  if (share < kVeryLittleShare || free_bytes < kVeryLittleBytes) {
     findings.problem(check, found, "free space: what cannot be stored is not answered");
-  } else if (share < kLittleShare || space->free_bytes < kLittleBytes) {
+  } else if (share < kLittleShare || free_bytes < kLittleBytes) {
     findings.warning(check, found, "free space before it is full");
   } else {
     findings.ok(check, found);

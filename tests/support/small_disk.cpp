@@ -1,4 +1,4 @@
-#include "tests/gateway_server/small_disk.h"
+#include "tests/support/small_disk.h"
 
 #include <cerrno>
 #include <fcntl.h>
