@@ -31,7 +31,7 @@ try {
   await page.emulateMedia({ colorScheme: 'light' });
   await pause(1000);
   await shoot('device-light');
-  await page.keyboard.press('Escape');
+  await page.locator('#panel-close').click();
   await page.setViewportSize({ width: 390, height: 844 });
   await pause(2000);
   await shoot('phone-top');
