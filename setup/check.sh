@@ -9,7 +9,7 @@ tidy        clang-tidy finds nothing
 faults      kills, damaged messages and full disks at random moments, each time others
 fuzz        libFuzzer over every place where bytes from the network are read first
 nats        a cluster of three NATS servers carries a fleet
-metrics     Prometheus's own tool accepts what a gateway tells it, and the alert rules do what they should
+metrics     Prometheus accepts what a gateway tells it; the alert rules and Grafana's questions do what they should
 browser     reports open in a real browser
 arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
@@ -78,25 +78,26 @@ check_nats() {
   AFLGUARD_NATS=1 ctest --test-dir build/release --output-on-failure -R 'gateway_server.nats_broker'
 }
 
-# Only the tool out of Debian's package: installing it would start a server.
-promtool_program() {
-  folder=$(cache_dir)/promtool
-  if [ ! -x "$folder/usr/bin/promtool" ]; then
+# The folder with Debian's prometheus and promtool: installing the package would start a server.
+prometheus_folder() {
+  folder=$(cache_dir)/prometheus
+  if [ ! -x "$folder/usr/bin/prometheus" ]; then
     mkdir -p "$folder"
     (
       cd "$folder"
       rm -f prometheus_*.deb
       apt-get -o Acquire::Retries=3 download prometheus >/dev/null 2>&1 ||
         { as_root apt-get -o DPkg::Lock::Timeout=300 update >/dev/null && apt-get download prometheus >/dev/null; }
-      dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xf - ./usr/bin/promtool
+      dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xf - ./usr/bin/promtool ./usr/bin/prometheus
       rm -f prometheus_*.deb
-    ) || die "promtool could not be taken out of Debian's package prometheus"
+    ) || die "prometheus could not be taken out of Debian's package"
   fi
-  printf '%s' "$folder/usr/bin/promtool"
+  printf '%s' "$folder/usr/bin"
 }
 
 check_metrics() {
-  promtool=$(promtool_program)
+  programs=$(prometheus_folder)
+  promtool=$programs/promtool
   "$promtool" check rules packaging/prometheus/alerts.yml
   (cd packaging/prometheus && "$promtool" test rules alerts.test.yml)
   # The scrape example names the rules where they are installed.
@@ -104,9 +105,9 @@ check_metrics() {
   sed "s,/etc/prometheus/aflguard-alerts.yml,$PWD/packaging/prometheus/alerts.yml," packaging/prometheus/scrape.yml >"$example/prometheus.yml"
   "$promtool" check config "$example/prometheus.yml"
   rm -r "$example"
-  python3 -m json.tool packaging/grafana/dashboard.json >/dev/null
   build release
-  AFLGUARD_PROMTOOL=$promtool ctest --test-dir build/release --output-on-failure -R 'gateway_server.live_telemetry'
+  AFLGUARD_PROMTOOL=$promtool AFLGUARD_PROMETHEUS=$programs/prometheus ctest --test-dir build/release --output-on-failure \
+    -R 'gateway_server.live_telemetry|tools.watching'
 }
 
 check_browser() {

@@ -88,6 +88,14 @@ void follow(const Greenhouse& greenhouse, const std::string& line) {
   }
 }
 
+/// Every expression that some part of a Grafana dashboard asks for.
+void collect_expressions(const nlohmann::json& part, std::vector<std::string>& expressions) {
+  if (part.is_object() && part.contains("expr")) expressions.push_back(part.at("expr").get<std::string>());
+  if (part.is_structured()) {
+    for (const nlohmann::json& inner : part) collect_expressions(inner, expressions);
+  }
+}
+
 }  // namespace
 
 TEST("Every shell line of the pages about watching does what they say") {
@@ -114,4 +122,60 @@ TEST("Every shell line of the pages about watching does what they say") {
       follow(greenhouse, line);
     }
   }
+}
+
+TEST("A real Prometheus has an answer to every question of the Grafana dashboard, and takes the alerts") {
+  const char* prometheus = std::getenv("AFLGUARD_PROMETHEUS");
+  if (prometheus == nullptr) TEST_IGNORE_MESSAGE("only ./run check metrics has a Prometheus");
+  const std::string metrics = "127.0.0.1:" + std::to_string(free_loopback_port());
+  const std::string address = "127.0.0.1:" + std::to_string(free_loopback_port());
+  Greenhouse greenhouse("", "\n[metrics]\nlisten = \"" + metrics +
+                                "\"\n[evaluation]\nformat = \"csv\"\nfile = \"trusted.csv\"\n"
+                                "label_column = \"last\"\nheader = true\ninterval_seconds = 1\n");
+  greenhouse.shell("aflguard device add pi-1 && aflguard device bundle pi-1 -o pi-1.tar");
+  greenhouse.start_board();
+  const TemporaryFolder folder;
+  ASSERT_OK(write_file_atomically(
+      folder / "prometheus.yml",
+      "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [\"" +
+          (source_folder() / "packaging/prometheus/alerts.yml").string() +
+          "\"]\nscrape_configs:\n  - {job_name: aflguard, static_configs: [{targets: [\"" + metrics +
+          "\"]}]}\n"));
+  BackgroundProcess server({prometheus, "--config.file=" + (folder / "prometheus.yml").string(),
+                            "--storage.tsdb.path=" + (folder / "data").string(),
+                            "--web.listen-address=" + address, "--log.level=warn"},
+                           folder.path(), folder / "log");
+  std::vector<std::string> expressions;
+  const auto dashboard = read_text_file(source_folder() / "packaging/grafana/dashboard.json");
+  ASSERT_OK(dashboard);
+  collect_expressions(nlohmann::json::parse(*dashboard).at("panels"), expressions);
+  TEST_ASSERT_TRUE(expressions.size() >= 10);
+  const auto ask = [&](const std::string& path) {
+    return nlohmann::json::parse(greenhouse.try_shell("curl -s 'http://" + address + path).output, nullptr,
+                                 false);
+  };
+  for (const std::string& expression : expressions) {
+    const std::string query = with(with(expression, "$instance", ".*"), "$__rate_interval", "10s");
+    // Nothing is rejected or refused here: an answer, but an empty one.
+    const bool may_be_empty =
+        query.find("rejected_total") != std::string::npos || query.find("refused_total") != std::string::npos;
+    wait_until(query, [&] {
+      const auto answer = ask("/api/v1/query' --data-urlencode 'query=" + query + "'");
+      if (!answer.is_object()) return false;  // it starts
+      TEST_ASSERT_EQUAL_STRING_MESSAGE("success", answer.at("status").get<std::string>().c_str(),
+                                       (query + ": " + answer.dump()).c_str());
+      return may_be_empty || !answer.at("data").at("result").empty();
+    });
+  }
+  wait_until("the alert rules work", [&] {
+    const auto answer = ask("/api/v1/rules'");
+    std::size_t healthy = 0;
+    for (const auto& group : answer.at("data").at("groups")) {
+      for (const auto& rule : group.at("rules")) {
+        TEST_ASSERT_TRUE_MESSAGE(rule.at("health") != "err", rule.dump().c_str());
+        healthy += rule.at("health") == "ok" ? 1 : 0;
+      }
+    }
+    return healthy >= 9;
+  });
 }
