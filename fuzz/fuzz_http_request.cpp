@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "core/base/check.h"
+#include "core/base/http_request.h"
 #include "fuzz/target.h"
-#include "gateway_server/http_request.h"
 
 using namespace aflguard;
 

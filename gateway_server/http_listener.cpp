@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway_server/http_request.h"
+#include "core/base/http_request.h"
 
 namespace aflguard {
 namespace {

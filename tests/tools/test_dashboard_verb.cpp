@@ -141,8 +141,15 @@ TEST("The page is served on loopback, and nothing else is") {
 
 TEST("Visitors under another name, and WebSockets of other pages, are refused") {
   const Served served;
-  assert_status(Visit(served.port, "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n").read(), "403");
-  assert_status(Visit(served.port, "GET / HTTP/1.1\r\n\r\n").read(), "403");
+  const std::string port = ":" + std::to_string(served.port);
+  assert_status(Visit(served.port, "GET / HTTP/1.1\r\nHost: localhost" + port + "\r\n\r\n").read(), "200");
+  for (const std::string& host :
+       {std::string("evil.example"), std::string("127.0.0.1"), std::string("localhost:1"),
+        "evil.example" + port, "xlocalhost" + port, "localhost" + port + ":80", "localhost" + port + "0",
+        "127.0.0.1.evil.example" + port}) {
+    assert_status(Visit(served.port, "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n").read(), "403");
+  }
+  assert_status(Visit(served.port, "GET / HTTP/1.1\r\n\r\n").read(), "400");
   assert_status(served.get("GET /mqtt", served.upgrade("http://evil.example")), "403");
   assert_status(served.get("GET /mqtt", served.upgrade("null")), "403");
   assert_status(served.get("GET /mqtt", "Origin: http://" + served.host() + "\r\n"), "426");

@@ -17,7 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "tools/aflguard/http_request.h"
+#include "core/base/http_request.h"
 
 namespace aflguard::tools {
 namespace {
@@ -25,6 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxConnections = 64;
+constexpr std::size_t kMaxRequestBytes = 8192;
 constexpr std::size_t kBufferBytes = 64 << 10;
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::minutes kRelayPatience(5);  // MQTT's keep-alive speaks far more often
@@ -37,19 +38,22 @@ bool wait_for(std::span<pollfd> what, Clock::time_point deadline) {
   return what.front().revents == 0;  // the first one is the server's end
 }
 
-std::string answer(const std::string& status, const std::string& type, const std::string& body,
-                   bool with_body) {
-  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type +
-         "; charset=utf-8\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\nConnection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-         "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: "
-         "same-origin\r\n"
-         "Cross-Origin-Resource-Policy: same-origin\r\n\r\n" +
-         (with_body ? body : "");
+/// What keeps other pages of the browser away from this one.
+constexpr std::string_view kForThisPageOnly =
+    "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n";
+
+std::string refusal(int status, const std::string& why) {
+  return http_answer(status, "text/plain; charset=utf-8", why + "\n", false, kForThisPageOnly);
 }
 
-std::string refusal(const std::string& status, const std::string& why) {
-  return answer(status, "text/plain", why + "\n", true);
+/// True when `host` ("name:port", as browsers send it) is this machine at that port: whoever comes under
+/// another name was led here by somebody else's.
+bool is_own_host(std::string_view host, unsigned port) {
+  const std::string end = ":" + std::to_string(port);
+  if (!host.ends_with(end)) return false;
+  host.remove_suffix(end.size());
+  return host == "127.0.0.1" || host == "localhost";
 }
 
 /// A browser's side of a connection, without waiting.
@@ -62,9 +66,9 @@ class Visitor final {
     std::string bytes;
     const auto deadline = Clock::now() + kPatience;
     while (true) {
-      if (const auto at = bytes.find("\r\n\r\n"); at != std::string::npos) {
-        rest = bytes.substr(at + 4);
-        return bytes.substr(0, at + 4);
+      if (const auto end = http_head_end(bytes); end != std::string::npos) {
+        rest = bytes.substr(end);
+        return bytes.substr(0, end);
       }
       std::array<pollfd, 2> what = {pollfd{end_, POLLIN, 0}, pollfd{socket_, POLLIN, 0}};
       if (bytes.size() > kMaxRequestBytes || !wait_for(what, deadline)) return {};
@@ -213,21 +217,20 @@ struct PageServer::State {
     std::string rest;
     const std::string head = visitor.read_head(rest);
     if (head.empty()) return;
-    const auto request = parse_request(head);
-    if (!request) return visitor.write_all(refusal("400 Bad Request", "this is no request"));
-    if (!is_own_host(request->header("host"), port)) {
-      return visitor.write_all(
-          refusal("403 Forbidden", "this page is for this machine only, under its own name"));
+    const HttpRequest request = parse_http_request(head);
+    if (request.status == 405) {
+      return visitor.write_all(refusal(405, "there is only something to get here"));
     }
-    const std::string path = request->target.substr(0, request->target.find('?'));
-    if (path == "/mqtt") return serve_broker(visitor, *request, std::move(rest));
-    if (request->method != "GET" && request->method != "HEAD") {
-      return visitor.write_all(refusal("405 Method Not Allowed", "there is only something to get here"));
+    if (request.status != 200) return visitor.write_all(refusal(request.status, "this is no request"));
+    if (!is_own_host(request.header("host"), port)) {
+      return visitor.write_all(refusal(403, "this page is for this machine only, under its own name"));
     }
-    if (path != "/" && path != "/index.html") {
-      return visitor.write_all(refusal("404 Not Found", "there is only / here"));
+    if (request.path == "/mqtt") return serve_broker(visitor, request, std::move(rest));
+    if (request.path != "/" && request.path != "/index.html") {
+      return visitor.write_all(refusal(404, "there is only / here"));
     }
-    visitor.write_all(answer("200 OK", "text/html", options.page, request->method == "GET"));
+    visitor.write_all(
+        http_answer(200, "text/html; charset=utf-8", options.page, request.head, kForThisPageOnly));
   }
 
   void serve_broker(Visitor& visitor, const HttpRequest& request, std::string rest) {
@@ -235,13 +238,13 @@ struct PageServer::State {
     constexpr std::string_view kScheme = "http://";
     // Any page in the browser may ask for a WebSocket here; the browser says which page it was.
     if (!origin.starts_with(kScheme) || !is_own_host(origin.substr(kScheme.size()), port)) {
-      return visitor.write_all(refusal("403 Forbidden", "only this server's own page may connect"));
+      return visitor.write_all(refusal(403, "only this server's own page may connect"));
     }
-    if (request.method != "GET" || request.header("sec-websocket-key").empty()) {
-      return visitor.write_all(refusal("426 Upgrade Required", "this is for WebSockets"));
+    if (request.head || request.header("sec-websocket-key").empty()) {
+      return visitor.write_all(refusal(426, "this is for WebSockets"));
     }
     auto broker = options.connect();
-    if (!broker.ok()) return visitor.write_all(refusal("502 Bad Gateway", broker.error().message));
+    if (!broker.ok()) return visitor.write_all(refusal(502, broker.error().message));
     visitor.relay(*broker, upgrade_request(request) + rest);
   }
 };

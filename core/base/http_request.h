@@ -2,6 +2,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace aflguard {
 
@@ -10,6 +12,11 @@ struct HttpRequest {
   int status = 200;  ///< anything but 200: refused, and `path` is empty
   bool head = false;
   std::string path = {};  ///< without the query
+  /// Names in lower case, in the order in which they came; values without blanks around them.
+  std::vector<std::pair<std::string, std::string>> headers = {};
+
+  /// Empty when there is none. One that came twice counts as none: nobody honest sends it.
+  [[nodiscard]] std::string header(std::string_view name) const;
 };
 
 /// Where a request's head ends, behind its empty line; npos while that has not come.
@@ -19,7 +26,9 @@ struct HttpRequest {
 /// is never read (413).
 [[nodiscard]] HttpRequest parse_http_request(std::string_view head);
 
-/// A whole answer that ends the connection. Without the body when `head` is true.
-[[nodiscard]] std::string http_answer(int status, std::string_view type, std::string_view body, bool head);
+/// A whole answer that ends the connection, with `more` whole header lines. Without the body when `head` is
+/// true.
+[[nodiscard]] std::string http_answer(int status, std::string_view type, std::string_view body, bool head,
+                                      std::string_view more = {});
 
 }  // namespace aflguard

@@ -1,4 +1,4 @@
-#include "gateway_server/http_request.h"
+#include "core/base/http_request.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -53,6 +53,10 @@ TEST("Everything else is refused by what is wrong with it") {
       {400, get("/", "Host: x\r\n folded: y\r\n")},
       {400, get("/", "Host: x\r\nA: b\x01\r\n")},
       {400, get("/", "Host: x\r\n: y\r\n")},
+      {400, get("/", "Host: x\r\nA B: c\r\n")},
+      {400, get("/", "Host: x\r\nA: b\nC: d\r\n")},
+      {400, "GET  / HTTP/1.1\r\nHost: x\r\n\r\n"},
+      {400, "G:T / HTTP/1.1\r\nHost: x\r\n\r\n"},
       {400, std::string("GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n", 28)},
       {405, "POST / HTTP/1.1\r\nHost: x\r\n\r\n"},
       {405, "DELETE / HTTP/1.1\r\nHost: x\r\n\r\n"},
@@ -85,4 +89,17 @@ TEST("An answer says its length and that the connection ends, and has no body fo
   const std::string head = http_answer(405, "text/plain", "hello\n", true);
   ASSERT_CONTAINS(head, "\r\nAllow: GET, HEAD\r\n");
   TEST_ASSERT_TRUE(head.ends_with("\r\n\r\n"));
+  ASSERT_CONTAINS(http_answer(200, "text/html", "x", false, "X-Frame-Options: DENY\r\n"),
+                  "\r\nX-Frame-Options: DENY\r\n\r\nx");
+}
+
+TEST("A browser's headers are read by their names") {
+  const HttpRequest request = parse_http_request(get(
+      "/mqtt?x=1", "Host: 127.0.0.1:8090\r\nOrigin:http://127.0.0.1:8090 \r\nX-Empty:\r\nA: b\r\na: c\r\n"));
+  TEST_ASSERT_EQUAL_INT(200, request.status);
+  TEST_ASSERT_EQUAL_STRING("127.0.0.1:8090", request.header("host").c_str());
+  TEST_ASSERT_EQUAL_STRING("http://127.0.0.1:8090", request.header("origin").c_str());
+  TEST_ASSERT_EQUAL_STRING("", request.header("x-empty").c_str());
+  TEST_ASSERT_EQUAL_STRING("", request.header("cookie").c_str());
+  TEST_ASSERT_EQUAL_STRING("", request.header("a").c_str());  // it came twice
 }
