@@ -78,7 +78,7 @@ export class SimulatedFleet {
     });
   }
 
-  /** Publishes about `perSecond` messages until stop(). */
+  /** Publishes about `perSecond` messages until fallSilent() or stop(). */
   run(perSecond) {
     const tickMs = 10;
     let owed = 0;
@@ -91,8 +91,12 @@ export class SimulatedFleet {
     }, tickMs), setInterval(() => this.metrics(), 2000)];
   }
 
-  async stop() {
+  fallSilent() {
     for (const timer of this.timers ?? []) clearInterval(timer);
+  }
+
+  async stop() {
+    this.fallSilent();
     await this.client?.endAsync();
   }
 }
