@@ -15,7 +15,7 @@ struct SpanGuardOptions {
   double reject = 3;           ///< residuals longer than this many medians are rejected
   double radius = 0.8;         ///< R, in medians: longer residuals are shortened to it
   double trust = 0;            ///< R shrinks with the visible part's honesty to this power; 0: it does not
-  std::size_t directions = 5;  ///< K, at most kMostDirections; 0: no step 3
+  std::size_t directions = 8;  ///< K, at most kMostDirections; 0: no step 3
   double discount = 0.99;      ///< of the second moment, per residual that enters
   double width = 1;            ///< winsorising to median +- this many median deviations
   std::size_t panel = 1024;    ///< clients whose components are kept at most

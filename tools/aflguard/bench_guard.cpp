@@ -191,15 +191,17 @@ class SpanLoad final {
   std::uint64_t judged_ = 0;
 };
 
-Result<BenchResult> bench_spanguard(int rounds, Progress& progress) {
-  constexpr const char* kName = "spanguard_140k_us";
+Result<BenchResult> bench_spanguard(const char* name, std::size_t directions, int rounds,
+                                    Progress& progress) {
   constexpr int kCalls = 100;
-  SpanLoad ours(std::make_unique<SpanGuard>(SpanLoad::kDimension, SpanGuardOptions{}));
+  SpanGuardOptions options;
+  options.directions = directions;
+  SpanLoad ours(std::make_unique<SpanGuard>(SpanLoad::kDimension, options));
   SpanLoad baseline(std::make_unique<AflGuard>(1.5));
   std::vector<double> our_times;
   std::vector<double> baseline_times;
   for (int round = -1; round < rounds; ++round) {  // round -1 warms up
-    progress.show(kName, static_cast<std::size_t>(std::max(round, 0)), static_cast<std::size_t>(rounds));
+    progress.show(name, static_cast<std::size_t>(std::max(round, 0)), static_cast<std::size_t>(rounds));
     TRY(const double our_time, ours.update_us(kCalls));
     TRY(const double baseline_time, baseline.update_us(kCalls));
     if (round < 0) continue;
@@ -207,11 +209,11 @@ Result<BenchResult> bench_spanguard(int rounds, Progress& progress) {
     baseline_times.push_back(baseline_time);
   }
   const auto summary = summarise(std::move(our_times));
-  BenchResult result{kName, summary.median, "us", summary.spread, "AFLGuard on the same updates", {}, {}, {}};
+  BenchResult result{name, summary.median, "us", summary.spread, "AFLGuard on the same updates", {}, {}, {}};
   result.baseline_value = summarise(std::move(baseline_times)).median;
   result.conditions = {{"dimension", SpanLoad::kDimension},
                        {"classes", SpanLoad::kClasses},
-                       {"directions", SpanGuardOptions{}.directions},
+                       {"directions", directions},
                        {"clients", 100},
                        {"updates_per_reference", SpanLoad::kInterval},
                        {"rounds", rounds},
@@ -414,7 +416,10 @@ Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options, c
   results.push_back(std::move(small));
   TRY(auto large, bench_aflguard("aflguard_10m_us", 10'000'000, options.rounds, progress));
   results.push_back(std::move(large));
-  TRY(auto span, bench_spanguard(options.rounds, progress));
+  TRY(auto five, bench_spanguard("spanguard_140k_us", 5, options.rounds, progress));
+  results.push_back(std::move(five));
+  TRY(auto span,
+      bench_spanguard("spanguard_140k_default_us", SpanGuardOptions{}.directions, options.rounds, progress));
   results.push_back(std::move(span));
   for (const FilterKind& kind : catalog.defenses) {
     TRY_STATUS(bench_clients(kind, options.rounds, progress, results));

@@ -62,7 +62,7 @@ class PlainSpanGuard final {
 
  private:
   using Vector = std::vector<double>;
-  static constexpr std::size_t kDirections = 5;
+  static constexpr std::size_t kDirections = 8;
 
   static double product(const Vector& a, const Vector& b) { return dot(a, b); }
   static void add(Vector& a, const Vector& b, double factor) {
