@@ -109,8 +109,7 @@ Result<fs::path> fetch_debian_package(const PinnedPackage& package, const fs::pa
                [&](const fs::path& folder) -> Status {
                  Arguments plain = common;
                  plain.insert(plain.end(), {"download", wanted});
-                 const Status status =
-                     run_tool(plain, folder, "it downloads " + wanted + "; use a Debian system");
+                 Status status = run_tool(plain, folder, "it downloads " + wanted + "; use a Debian system");
                  if (status.ok() || status.error().kind != ErrorKind::kUnavailable) return status;
                  return download_with_private_lists(wanted, common, folder);
                });

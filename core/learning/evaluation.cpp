@@ -70,11 +70,11 @@ Result<double> test_error(Trainer& trainer, std::span<const float> theta, const 
 Result<double> mean_squared_error(Trainer& trainer, std::span<const float> theta, const Dataset& test,
                                   std::size_t limit) {
   const std::vector<std::size_t> indices = first_of(test, limit);
-  constexpr float largest = std::numeric_limits<float>::max();
+  constexpr float kLargest = std::numeric_limits<float>::max();
   double squares = 0;
   TRY_STATUS(for_each_prediction(
       trainer, theta, test, indices, {}, [&](std::size_t index, std::span<const float> value) {
-        const double predicted = static_cast<double>(std::isfinite(value[0]) ? value[0] : largest);
+        const double predicted = static_cast<double>(std::isfinite(value[0]) ? value[0] : kLargest);
         const double residual = predicted - static_cast<double>(test.values[index]);
         squares += residual * residual;
       }));

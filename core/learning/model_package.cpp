@@ -49,7 +49,7 @@ Status read_graph(const fs::path& folder, const GraphFile& file, const Json& che
   if (!content.ok()) {
     return corrupt("model package is incomplete: " + content.error().message + "; build the package again");
   }
-  if (sha256_hex(*content) != *expected) return changed(folder / file.name);
+  if (*expected != Json(sha256_hex(*content))) return changed(folder / file.name);
   package.*file.content = std::move(content).value();
   return {};
 }
@@ -59,7 +59,8 @@ Status read_initial(const fs::path& folder, const Json& checksums, ModelPackage&
   if (expected == checksums.end()) return {};
   TRY(const auto array, read_npy(folder / kInitial));
   TRY(package.initial, array.as_float32((folder / kInitial).string()));
-  if (checksum(package.initial) != *expected || package.initial.size() != package.description.dimension()) {
+  if (*expected != Json(checksum(package.initial)) ||
+      package.initial.size() != package.description.dimension()) {
     return changed(folder / kInitial);
   }
   return {};

@@ -37,7 +37,7 @@ const char* protocol_name(int version) {
 
 /// Paho carries a pointer through for us; ours is a number.
 void* as_context(PublishId id) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));  // NOLINT(performance-no-int-to-ptr)
 }
 PublishId from_context(const void* context) {
   return static_cast<PublishId>(reinterpret_cast<std::uintptr_t>(context));
