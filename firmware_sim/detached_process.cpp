@@ -170,7 +170,7 @@ Status end_process(const ProcessMark& process, int signal, std::chrono::millisec
 }
 
 Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace) {
-  const Status asked = end_process(process, SIGTERM, grace);
+  Status asked = end_process(process, SIGTERM, grace);
   if (asked.ok() || asked.error().kind != ErrorKind::kUnavailable) return asked;
   return end_process(process, SIGKILL, kKillPatience);
 }

@@ -53,7 +53,7 @@ struct ProcessNote {
 /// the lock; whoever only looks does not need it, because files are replaced whole.
 class SimulationFolder final {
  public:
-  explicit SimulationFolder(std::filesystem::path fleet_root) : root_(std::move(fleet_root) / "sim") {}
+  explicit SimulationFolder(const std::filesystem::path& fleet_root) : root_(fleet_root / "sim") {}
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path logs() const { return root_ / "logs"; }

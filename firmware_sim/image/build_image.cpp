@@ -249,11 +249,11 @@ class Build final {
   }
 
   Status compress(const fs::path& partial) {
+    constexpr const char* kScript =
+        "umask 077; xz -T0 -3 -c \"$1\" >\"$1.xz\" && chmod --reference=\"$1\" \"$1.xz\" && mv \"$1.xz\" "
+        "\"$1\"";
     LongCommand command;
-    command.arguments = {"sh", "-c",
-                         "umask 077; xz -T0 -3 -c \"$1\" >\"$1.xz\" && chmod --reference=\"$1\" \"$1.xz\" && "
-                         "mv \"$1.xz\" \"$1\"",
-                         "sh", partial.string()};
+    command.arguments = {"sh", "-c", kScript, "sh", partial.string()};
     command.folder = work_;
     command.log = cache_ / "compress.log";
     command.read_log = [](const std::string&) { return CommandProgress{"compressing", 0, 0}; };

@@ -223,10 +223,10 @@ Status sim_chaos(const SimChaosOptions& options) {
   Interruption interruption;
   TRY_STATUS(interruption.install());
   Chaos chaos(folder, simulation, interruption);
-  const Status played = chaos.play(moments_of(script));
-  const Status repaired = chaos.repair();
+  Status played = chaos.play(moments_of(script));
+  Status repaired = chaos.repair();
   if (!played.ok()) return played;
-  TRY_STATUS(repaired);
+  if (!repaired.ok()) return repaired;
   std::fprintf(stderr, "chaos: over; waiting for every board to go on\n");
   TRY_STATUS(wait_for_verdicts(chaos.control(), honest(simulation.boards), 1,
                                std::chrono::seconds(options.patience_seconds), interruption));

@@ -52,10 +52,12 @@ Result<DatasetFiles> find_files(const fs::path& own) {
   if (fs::is_regular_file(own, error)) return files;  // a table
   if (!fs::is_directory(own, error))
     return not_found("there is no " + own.string() + "; --data takes a CSV file or a folder");
-  if (fs::exists(files.features = own / "samples.csv", error)) return files;
+  files.features = own / "samples.csv";
+  if (fs::exists(files.features, error)) return files;
   files.labels = own / "labels.npy";
   files.format = DatasetFormat::kNpy;
-  if (fs::exists(files.features = own / "features.npy", error)) return files;
+  files.features = own / "features.npy";
+  if (fs::exists(files.features, error)) return files;
   files.format = DatasetFormat::kIdx;
   files.features = file_ending(own, "-images-idx3-ubyte");
   files.labels = file_ending(own, "-labels-idx1-ubyte");

@@ -306,7 +306,7 @@ Status sim_up(const SimUpOptions& options) {
   Interruption interruption;
   TRY_STATUS(interruption.install());
   Start start(options, folder, interruption);
-  if (const Status started = start.run(std::move(boards), kinds, samples); !started.ok()) {
+  if (Status started = start.run(std::move(boards), kinds, samples); !started.ok()) {
     (void)start.control().stop_everything();
     return started;
   }
