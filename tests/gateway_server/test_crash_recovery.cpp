@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/aggregation/aflguard.h"
+#include "core/aggregation/span_guard.h"
 #include "core/base/random.h"
 #include "core/recording/replay.h"
 #include "tests/gateway_server/live_fleet.h"
@@ -195,6 +196,49 @@ void check_received(const BusyFleet& busy, const std::vector<VerdictRecord>& his
   std::printf("%zu updates judged\n", history.size());
 }
 
+/// A fleet that this guard judges and that is broken again and again: its recording agrees with its store.
+void check_replay(const FilterKind& guard) {
+  LiveFleetOptions options;
+  options.guard = guard.name;
+  options.learning_rate = 0.001;
+  options.gateway_extra = "[recording]\nfolder = \"recording\"\n";
+  BusyFleet busy(options, [](int number, std::uint64_t sequence) {
+    if (sequence % 4 == 0) return 1000.0F;  // too far
+    return -0.125F * static_cast<float>(number);
+  });
+  busy.break_things();
+  busy.finish();
+  const auto history = busy.fleet().history();
+  check_history(history);
+  check_received(busy, history);
+
+  Replay replay(std::span(&guard, 1));
+  std::uint64_t last = 0;
+  const auto segments = recording_segments(busy.fleet().path() / "recording").value();
+  for (const auto& path : segments) {
+    ASSERT_OK(replay.run(RecordingReader::open(path).value()));
+    auto reader = RecordingReader::open(path).value();
+    while (auto entry = reader.next().value()) {
+      const auto* update = std::get_if<RecordedUpdate>(&*entry);
+      if (update == nullptr) continue;
+      TEST_ASSERT_TRUE_MESSAGE(update->iteration > last && update->iteration <= history.size(), path.c_str());
+      last = update->iteration;
+      const VerdictRecord& stored = history[last - 1];
+      TEST_ASSERT_EQUAL_UINT64(stored.sequence, update->sequence);
+      TEST_ASSERT_EQUAL(stored.verdict.accepted, update->verdict.accepted);
+      TEST_ASSERT_EQUAL_UINT64(stored.version, update->version);
+    }
+  }
+  const ReplayResult& result = replay.result();
+  TEST_ASSERT_EQUAL_STRING("", result.first_disagreement.c_str());
+  TEST_ASSERT_EQUAL_UINT64(0, result.disagreed);
+  TEST_ASSERT_EQUAL_UINT64(history.size(), result.updates + result.not_recorded);
+  TEST_ASSERT_TRUE(result.accepted > 0 && result.accepted < result.updates);
+  std::printf(
+      "%llu replayed in %llu segments, %llu not recorded\n", static_cast<unsigned long long>(result.updates),
+      static_cast<unsigned long long>(result.segments), static_cast<unsigned long long>(result.not_recorded));
+}
+
 }  // namespace
 
 TEST("Whatever is killed, no acknowledged update is lost, none counts twice, and the model is their sum") {
@@ -231,44 +275,9 @@ TEST("Whatever is killed, no acknowledged update is lost, none counts twice, and
 }
 
 TEST("Whatever is killed, what AFLGuard said can be replayed from the recording, verdict by verdict") {
-  LiveFleetOptions options;
-  options.guard = "aflguard";
-  options.learning_rate = 0.001;
-  options.gateway_extra = "[recording]\nfolder = \"recording\"\n";
-  BusyFleet busy(options, [](int number, std::uint64_t sequence) {
-    if (sequence % 4 == 0) return 1000.0F;  // too far
-    return -0.125F * static_cast<float>(number);
-  });
-  busy.break_things();
-  busy.finish();
-  const auto history = busy.fleet().history();
-  check_history(history);
-  check_received(busy, history);
+  check_replay(aflguard_kind());
+}
 
-  const FilterKind kinds[] = {aflguard_kind()};
-  Replay replay(kinds);
-  std::uint64_t last = 0;
-  const auto segments = recording_segments(busy.fleet().path() / "recording").value();
-  for (const auto& path : segments) {
-    ASSERT_OK(replay.run(RecordingReader::open(path).value()));
-    auto reader = RecordingReader::open(path).value();
-    while (auto entry = reader.next().value()) {
-      const auto* update = std::get_if<RecordedUpdate>(&*entry);
-      if (update == nullptr) continue;
-      TEST_ASSERT_TRUE_MESSAGE(update->iteration > last && update->iteration <= history.size(), path.c_str());
-      last = update->iteration;
-      const VerdictRecord& stored = history[last - 1];
-      TEST_ASSERT_EQUAL_UINT64(stored.sequence, update->sequence);
-      TEST_ASSERT_EQUAL(stored.verdict.accepted, update->verdict.accepted);
-      TEST_ASSERT_EQUAL_UINT64(stored.version, update->version);
-    }
-  }
-  const ReplayResult& result = replay.result();
-  TEST_ASSERT_EQUAL_STRING("", result.first_disagreement.c_str());
-  TEST_ASSERT_EQUAL_UINT64(0, result.disagreed);
-  TEST_ASSERT_EQUAL_UINT64(history.size(), result.updates + result.not_recorded);
-  TEST_ASSERT_TRUE(result.accepted > 0 && result.accepted < result.updates);
-  std::printf(
-      "%llu replayed in %llu segments, %llu not recorded\n", static_cast<unsigned long long>(result.updates),
-      static_cast<unsigned long long>(result.segments), static_cast<unsigned long long>(result.not_recorded));
+TEST("So can what SpanGuard said, whose votes and directions outlive every kill") {
+  check_replay(span_guard_kind());
 }
