@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/atomic_file.h"
 #include "core/base/identifier.h"
 #include "core/base/rfc3339.h"
+#include "fleet/book_file.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kSchema = "aflguard-device-book-1";
-constexpr std::uint64_t kMaxBookBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kMaxSerialDigits = 40;  // RFC 5280: 20 bytes
+constexpr BookKind kKind = {"aflguard-device-book-1", "devices", "device", std::uint64_t{1} << 30};
 constexpr std::array<std::string_view, 3> kReservedNames = {"broker", "gateway", "operator"};
 
 bool is_hex(std::string_view text) {
@@ -38,7 +33,7 @@ Result<PublicKey> parse_public_key(const std::string& hex) {
   return key;
 }
 
-Result<DeviceKey> parse_key(const Json& json) {
+Result<DeviceKey> parse_key(const BookJson& json) {
   DeviceKey key;
   TRY(key.public_key, parse_public_key(json.at("public_key").get<std::string>()));
   key.serial = json.at("serial").get<std::string>();
@@ -46,12 +41,12 @@ Result<DeviceKey> parse_key(const Json& json) {
   return key;
 }
 
-Result<Device> parse_device(const Json& json) {
+Result<Device> parse_device(const BookJson& json) {
   Device device;
   device.name = json.at("name").get<std::string>();
   device.revoked = json.at("revoked").get<bool>();
   TRY(device.enrolled, parse_rfc3339(json.at("enrolled").get<std::string>()));
-  for (const Json& item : json.at("keys")) {
+  for (const BookJson& item : json.at("keys")) {
     TRY(DeviceKey key, parse_key(item));
     device.keys.push_back(std::move(key));
   }
@@ -59,14 +54,14 @@ Result<Device> parse_device(const Json& json) {
 }
 
 /// What holds for every book, read or written.
-Status check_book(const DeviceBook& book) {
-  if (book.devices.size() > kMaxDevicesInBook) {
-    return corrupt(std::to_string(book.devices.size()) + " devices, the limit is " +
+Status check_devices(const std::vector<Device>& devices) {
+  if (devices.size() > kMaxDevicesInBook) {
+    return corrupt(std::to_string(devices.size()) + " devices, the limit is " +
                    std::to_string(kMaxDevicesInBook));
   }
   std::set<std::string_view> names;
   std::set<PublicKey> keys;
-  for (const Device& device : book.devices) {
+  for (const Device& device : devices) {
     TRY_STATUS(check_device_name(device.name));
     if (!names.insert(device.name).second) return corrupt("device '" + device.name + "' is there twice");
     if (device.keys.empty() || device.keys.size() > kMaxKeysPerDevice) {
@@ -77,33 +72,14 @@ Status check_book(const DeviceBook& book) {
       if (!keys.insert(key.public_key).second) {
         return corrupt("device '" + device.name + "' has a key that is there twice");
       }
-      if (key.serial.empty() || key.serial.size() > kMaxSerialDigits || !is_hex(key.serial)) {
-        return corrupt("device '" + device.name + "' has the serial '" + key.serial.substr(0, 48) +
-                       "'; 1 to 40 lower-case hex digits are allowed");
-      }
+      TRY_STATUS(check_serial(kKind, device.name, key.serial));
     }
   }
   return {};
 }
 
-Result<DeviceBook> parse_book(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object()) return corrupt("not a JSON object");
-  try {
-    if (json.at("schema") != kSchema) return corrupt("its schema is not " + std::string(kSchema));
-    DeviceBook book;
-    for (const Json& item : json.at("devices")) {
-      TRY(Device device, parse_device(item));
-      book.devices.push_back(std::move(device));
-    }
-    return book;
-  } catch (const Json::exception& problem) {
-    return corrupt(problem.what());
-  }
-}
-
-Json to_json(const Device& device) {
-  Json keys = Json::array();
+BookJson to_json(const Device& device) {
+  BookJson keys = BookJson::array();
   for (const DeviceKey& key : device.keys) {
     keys.push_back({{"public_key", to_hex(key.public_key)},
                     {"serial", key.serial},
@@ -115,16 +91,10 @@ Json to_json(const Device& device) {
           {"enrolled", to_rfc3339(device.enrolled)}};
 }
 
-Error not_a_book(const fs::path& path, const Error& reason) {
-  return corrupt(path.string() + " is no device book: " + reason.message + "; restore it from a backup");
-}
-
 }  // namespace
 
 Device* DeviceBook::find(std::string_view name) {
-  const auto found = std::find_if(devices.begin(), devices.end(),
-                                  [name](const Device& device) { return device.name == name; });
-  return found == devices.end() ? nullptr : &*found;
+  return find_entry(devices, name);
 }
 
 const Device* DeviceBook::find(std::string_view name) const {
@@ -143,19 +113,13 @@ Status check_device_name(std::string_view name) {
 }
 
 Result<DeviceBook> read_device_book(const fs::path& path) {
-  TRY(const std::string text, read_text_file(path, kMaxBookBytes));
-  auto book = parse_book(text);
-  if (!book.ok()) return not_a_book(path, book.error());
-  if (const Status status = check_book(*book); !status.ok()) return not_a_book(path, status.error());
+  DeviceBook book;
+  TRY(book.devices, read_book_file<Device>(kKind, path, parse_device, check_devices));
   return book;
 }
 
 Status write_device_book(const fs::path& path, const DeviceBook& book) {
-  if (const Status status = check_book(book); !status.ok()) return invalid_input(status.error().message);
-  Json devices = Json::array();
-  for (const Device& device : book.devices) devices.push_back(to_json(device));
-  const Json json = {{"schema", kSchema}, {"devices", std::move(devices)}};
-  return write_file_atomically(path, json.dump(1) + "\n");
+  return write_book_file<Device>(kKind, path, book.devices, to_json, check_devices);
 }
 
 }  // namespace aflguard
