@@ -132,7 +132,7 @@ Status run(const RunOptions& options, const Catalog& catalog) {
   progress.finish();
   if (!result) return result.error();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  const lab::RunRecord record{settings, std::move(*result), seconds.count()};
+  const lab::RunRecord record{settings, *result, seconds.count()};
   if (options.json) {
     std::printf("%s\n", lab::to_json(record, context).dump(2).c_str());
   } else {
@@ -158,10 +158,10 @@ void show_progress(const lab::CampaignProgress& progress, bool terminal) {
   const std::string left =
       progress.remaining_seconds > 0 ? ", about " + duration_text(progress.remaining_seconds) + " left" : "";
   if (terminal) {
-    constexpr std::size_t width = 30;
-    const auto filled = static_cast<std::size_t>(std::clamp(progress.share, 0.0, 1.0) * width);
+    constexpr std::size_t kWidth = 30;
+    const auto filled = static_cast<std::size_t>(std::clamp(progress.share, 0.0, 1.0) * kWidth);
     std::fprintf(stderr, "\r\033[K[%s%s] %zu/%zu runs%s", std::string(filled, '#').c_str(),
-                 std::string(width - filled, '.').c_str(), progress.done, progress.total, left.c_str());
+                 std::string(kWidth - filled, '.').c_str(), progress.done, progress.total, left.c_str());
     if (progress.done == progress.total) std::fputs("\n", stderr);
     std::fflush(stderr);
   } else if (!progress.finished.empty()) {
