@@ -11,7 +11,7 @@ fuzz        libFuzzer over every place where bytes from the network are read fir
 nats        a cluster of three NATS servers carries a fleet
 metrics     Prometheus accepts what a gateway tells it; the alert rules and Grafana's questions do what they should
 browser     reports open in a real browser
-arm64       every test of the arm64 build under QEMU; its gradients beside this machine's
+arm64       all tests of core and client built for arm64, under QEMU; its gradients beside this machine's
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
 dashboard   the dashboard in a real browser, with a fleet behind it

@@ -37,7 +37,9 @@ check_boot_bundle() { # CLIENT.deb WORK
 check_image() {
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
+  build_targets="aflguard aflguard-gateway"
   build release
+  build_targets=
   make_packages client arm64
   check_boot_bundle "$(client_package)" build/check/boot-bundle
   sh tests/image/run.sh build/release/bin "$(client_package)" build/check/image

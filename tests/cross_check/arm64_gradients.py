@@ -20,6 +20,7 @@ MODELS = {
     "logistic-regression": ["--features", "64", "--classes", "10"],
     "cnn": [],
     "resnet20": [],
+    "resnet20-gn": [],
 }
 BATCH = 8
 
