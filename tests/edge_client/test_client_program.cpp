@@ -78,8 +78,9 @@ TEST("Over a real broker the client trains, is judged, and ends cleanly on SIGTE
   assert_one_update_per_number(*rig.gateway);
   TEST_ASSERT_TRUE(rig.gateway->refused.empty());
   ASSERT_CONTAINS(rig.client_log(), "verdict 1: accepted, version 101, delay 0");
-  for (std::size_t i = 1; i < 4; ++i) {
-    TEST_ASSERT_EQUAL_UINT64_MESSAGE(100 + i, rig.gateway->seen[i].message.base_version,
+  // A slow machine may have sent one again before its verdict came.
+  for (const auto& update : rig.gateway->seen) {
+    TEST_ASSERT_EQUAL_UINT64_MESSAGE(99 + update.message.sequence, update.message.base_version,
                                      "each update is computed on the model of the verdict before");
   }
 }
