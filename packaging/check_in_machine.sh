@@ -4,7 +4,7 @@
 # owns the files. Under emulation: minutes.
 set -eu
 root=$1 kit=$2 work=$3
-seconds=${AFLGUARD_PATIENCE:-2400}
+seconds=${AFLGUARD_PATIENCE:-5400}
 machine=
 trap '[ -z "$machine" ] || kill -9 "$machine" 2>/dev/null' EXIT
 
