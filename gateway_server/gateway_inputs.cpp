@@ -38,6 +38,11 @@ Result<GatewayInputs> read_gateway_inputs(const GatewaySettings& settings) {
   return inputs;
 }
 
+void spell_out_guard(std::span<const FilterKind> kinds, GatewaySettings& settings) {
+  const auto kind = find_filter(kinds, settings.guard.name);
+  if (kind) settings.guard.options = with_defaults((*kind)->options, std::move(settings.guard.options));
+}
+
 Result<std::unique_ptr<UpdateFilter>> make_guard(const GatewaySettings& settings,
                                                  std::span<const FilterKind> kinds,
                                                  const FilterSettings& filter) {

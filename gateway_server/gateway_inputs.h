@@ -25,6 +25,10 @@ struct GatewayInputs {
 /// kInvalidInput, kNotFound or kCorrupt, naming the file.
 [[nodiscard]] Result<GatewayInputs> read_gateway_inputs(const GatewaySettings& settings);
 
+/// Writes the defaults of the guard's options out, so that what stores and recordings say of a guard keeps
+/// its meaning when a later version has other defaults. An unknown guard is left to make_guard.
+void spell_out_guard(std::span<const FilterKind> kinds, GatewaySettings& settings);
+
 /// The guard of the configuration, for a fleet of `clients` devices. kInvalidInput when it is unknown, works
 /// in rounds, or needs trusted samples that the configuration does not give.
 [[nodiscard]] Result<std::unique_ptr<UpdateFilter>> make_guard(const GatewaySettings& settings,

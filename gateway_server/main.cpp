@@ -121,7 +121,9 @@ Status first_reference(UpdateJudge& judge, ReferenceSource* source) {
   return judge.install_reference(std::move(reference), aggregator.iteration());
 }
 
-Status run(const GatewaySettings& settings, bool only_test) {
+Status run(GatewaySettings settings, bool only_test) {
+  const std::vector<FilterKind> kinds = guards();
+  spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;
   TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
@@ -132,7 +134,6 @@ Status run(const GatewaySettings& settings, bool only_test) {
   TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
   TRY(const ModelMessage terms, model_terms(settings, model));
   const FilterSettings filter = filter_settings(settings, model.dimension(), registry->enrolled());
-  const std::vector<FilterKind> kinds = guards();
   TRY(auto guard, make_guard(settings, kinds, filter));
   const FilterNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));

@@ -84,11 +84,12 @@ prometheus_folder() {
   if [ ! -x "$folder/usr/bin/prometheus" ]; then
     mkdir -p "$folder"
     (
-      cd "$folder"
+      cd "$folder" || exit 1
       rm -f prometheus_*.deb
       apt-get -o Acquire::Retries=3 download prometheus >/dev/null 2>&1 ||
-        { as_root apt-get -o DPkg::Lock::Timeout=300 update >/dev/null && apt-get download prometheus >/dev/null; }
-      dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xf - ./usr/bin/promtool ./usr/bin/prometheus
+        { as_root apt-get -o DPkg::Lock::Timeout=300 update >/dev/null && apt-get download prometheus >/dev/null; } ||
+        exit 1
+      dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xf - ./usr/bin/promtool ./usr/bin/prometheus || exit 1
       rm -f prometheus_*.deb
     ) || die "prometheus could not be taken out of Debian's package"
   fi

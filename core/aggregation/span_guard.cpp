@@ -269,7 +269,8 @@ FilterKind span_guard_kind() {
       .summary = "keeps what the trusted classes explain, and of the rest what other clients confirm",
       .options = {{"reject", 3, 0.1, 1e9, "reject residuals longer than this many median lengths"},
                   {"radius", 0.8, 0, 1e9, "shorten residuals to this many median lengths"},
-                  {"directions", 8, 0, static_cast<double>(kMostDirections),
+                  {"directions", static_cast<double>(SpanGuardOptions{}.directions), 0,
+                   static_cast<double>(kMostDirections),
                    "directions in which residuals are compared with the other clients'"},
                   {"discount", 0.99, 0.5, 1, "how long the directions remember, per update"},
                   {"width", 1, 0, 1e9, "median deviations that a component may differ from the median"},
@@ -287,7 +288,8 @@ FilterKind span_guard_kind() {
         options.mixture.mass = settings.option("mass", options.mixture.mass);
         options.reject = settings.option("reject", options.reject);
         options.radius = settings.option("radius", options.radius);
-        options.directions = static_cast<std::size_t>(settings.option("directions", 8));
+        options.directions =
+            static_cast<std::size_t>(settings.option("directions", static_cast<double>(options.directions)));
         options.discount = settings.option("discount", options.discount);
         options.trust = settings.option("trust", options.trust);
         options.quorum = settings.option("quorum", options.quorum);

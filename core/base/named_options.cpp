@@ -34,4 +34,9 @@ Status check_options(std::string_view owner, std::span<const NamedOption> known,
   return {};
 }
 
+OptionValues with_defaults(std::span<const NamedOption> known, OptionValues values) {
+  for (const NamedOption& option : known) values.try_emplace(std::string(option.name), option.otherwise);
+  return values;
+}
+
 }  // namespace aflguard

@@ -30,4 +30,7 @@ using OptionValues = std::map<std::string, double>;
 [[nodiscard]] Status check_options(std::string_view owner, std::span<const NamedOption> known,
                                    const OptionValues& values);
 
+/// The same values with those that are missing at their defaults.
+[[nodiscard]] OptionValues with_defaults(std::span<const NamedOption> known, OptionValues values);
+
 }  // namespace aflguard

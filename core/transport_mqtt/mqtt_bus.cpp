@@ -77,7 +77,11 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
     {
       const std::lock_guard lock(mutex_);
       wanted_[filter] = ++last_request_;
-      if (may_be_refused) may_be_refused_.insert(filter);
+      if (may_be_refused) {
+        may_be_refused_.insert(filter);
+      } else {
+        may_be_refused_.erase(filter);
+      }
     }
     changed_.notify_all();
   }

@@ -87,3 +87,23 @@ TEST("Devices that are added and revoked while the gateway runs are known and re
   fleet.wait_for_refusals("revoked", 1);
   TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
 }
+
+TEST("A guard with other settings, or other defaults, keeps the model and starts its own memory anew") {
+  LiveFleetOptions options;
+  options.guard = "span-guard";
+  options.guard_extra = "options = { directions = 5 }\n";
+  LiveFleet fleet(options);
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, -0.125F)).accepted);
+  fleet.end_gateway(SIGTERM);
+  fleet.change_config("options = { directions = 5 }\n", "");
+  fleet.start_gateway();
+  // The defaults are written out: what a store says keeps its meaning when they change.
+  ASSERT_CONTAINS(fleet.gateway_log(), "directions=5 discount=0.98999999999999999");
+  ASSERT_CONTAINS(fleet.gateway_log(), "directions=8 discount=0.98999999999999999");
+  const VerdictMessage verdict = device.insist(device.update(2, 1, -0.125F));
+  TEST_ASSERT_TRUE(verdict.accepted);
+  TEST_ASSERT_EQUAL_UINT64(2, verdict.version);
+}
