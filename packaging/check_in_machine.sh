@@ -7,6 +7,7 @@ root=$1 kit=$2 work=$3
 seconds=${AFLGUARD_PATIENCE:-5400}
 machine=
 trap '[ -z "$machine" ] || kill -9 "$machine" 2>/dev/null' EXIT
+trap 'exit 130' INT TERM
 
 # The later of two archives wins: modules and shell are the kit's, the first program is ours.
 mkdir "$work/initrd"
@@ -44,7 +45,7 @@ UNIT
 mkdir -p "$root/etc/systemd/system/graphical.target.wants"
 ln -s ../check-packages.service "$root/etc/systemd/system/graphical.target.wants/"
 
-mke2fs -q -F -t ext4 -d "$root" "$work/disk.img" "$(($(du -sk "$root" | cut -f 1) * 5 / 4 + 1500000))k" >/dev/null
+/sbin/mke2fs -q -F -t ext4 -d "$root" "$work/disk.img" "$(($(du -sk "$root" | cut -f 1) * 5 / 4 + 1500000))k" >/dev/null
 qemu-system-aarch64 -M virt -cpu cortex-a72 -smp 2 -m 1024 -nodefaults -no-reboot -display none -monitor none \
   -serial "file:$work/console.log" -kernel "$kit/vmlinuz" -initrd "$work/initrd.gz" -append "console=ttyAMA0 systemd.getty_auto=0 systemd.show_status=0 panic=-1" \
   -drive "if=none,id=root,format=raw,file=$work/disk.img" -device virtio-blk-device,drive=root </dev/null >"$work/qemu.log" 2>&1 &

@@ -230,7 +230,7 @@ console_says 'Stopped.*\(aflguard-client\|AFLGuard edge\)' || fail "the client d
 stop TERM "$gateway"
 gateway=''
 # Every update was judged once, and none is missing.
-ledger=$(sqlite3 fleet/gateway/state/gateway.db 'SELECT count(*) || " " || count(DISTINCT sequence) || " " || max(sequence) FROM verdicts')
+ledger=$(sqlite3 -separator ' ' fleet/gateway/state/gateway.db 'SELECT count(*), count(DISTINCT sequence), max(sequence) FROM verdicts')
 set -- $ledger
 [ "$1" = "$2" ] && [ "$2" = "$3" ] || fail "updates judged, different ones, last number: $ledger"
 copy_root
