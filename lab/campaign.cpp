@@ -166,7 +166,7 @@ class Workers final {
     TRY(auto result, run_experiment(task.settings, resources_.catalog, model, data,
                                     [&](std::size_t done, std::size_t total) { tick(index, done, total); }));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    RunRecord record{task.settings, std::move(result), seconds.count()};
+    RunRecord record{task.settings, result, seconds.count()};
     TRY_STATUS(write_file_atomically(task.file, to_json(record, context_).dump(2) + "\n"));
     finished(index, std::move(record));
     return {};

@@ -1,5 +1,6 @@
 #include "lab/partition.h"
 
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -43,7 +44,8 @@ Result<SubjectSplit> split_per_subject(const Dataset& data, double train_fractio
   SubjectSplit split;
   for (auto& [subject, samples] : by_subject) {
     random.shuffle(std::span(samples));
-    const auto train = static_cast<std::size_t>(train_fraction * static_cast<double>(samples.size()) + 0.5);
+    const auto train =
+        static_cast<std::size_t>(std::lround(train_fraction * static_cast<double>(samples.size())));
     std::vector<std::size_t>& share = split.shares.emplace_back();
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (i < train) {

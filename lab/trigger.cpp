@@ -4,8 +4,8 @@ namespace aflguard::lab {
 namespace {
 
 void put_corner(std::size_t height, std::size_t width, std::span<float> image) {
-  constexpr std::size_t from_edge[][2] = {{2, 2}, {4, 2}, {2, 4}, {3, 3}};
-  for (const auto& [up, left] : from_edge) {
+  constexpr std::size_t kFromEdge[][2] = {{2, 2}, {4, 2}, {2, 4}, {3, 3}};
+  for (const auto& [up, left] : kFromEdge) {
     if (up <= height && left <= width) image[(height - up) * width + (width - left)] = 1;
   }
 }

@@ -39,7 +39,7 @@ check_tidy() {
   build release
   git ls-files '*.cpp' | grep -v -e '^tests/' -e '^fuzz/' |
     xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' \
-      --extra-arg=-Wno-unknown-warning-option -p build/release
+      --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-pragmas -p build/release
 }
 
 # More rounds than in ./run test, and each time others.

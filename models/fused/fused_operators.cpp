@@ -50,15 +50,15 @@ Infos conv_grad_shape(const ShapeQuery& query) {
 }
 
 Infos batch_norm_shape(const ShapeQuery& query) {
-  const Shape channels = query.shape(1);
+  const Shape& channels = query.shape(1);
   return std::vector<ValueInfo>{{ElementType::kFloat, query.shape(0)},
                                 {ElementType::kFloat, channels},
                                 {ElementType::kFloat, channels}};
 }
 
 Infos batch_norm_grad_shape(const ShapeQuery& query) {
-  const Shape channels = query.shape(2);
-  const Shape x = query.shape(1);
+  const Shape& channels = query.shape(2);
+  const Shape& x = query.shape(1);
   return std::vector<ValueInfo>{{ElementType::kFloat, x},
                                 {ElementType::kFloat, channels},
                                 {ElementType::kFloat, channels},

@@ -117,7 +117,7 @@ class Import final {
   /// parameters, like initializers, and so is what is added to a layer with such weights; other constants
   /// stay constants.
   void find_constant_weights() {
-    static const std::map<std::string, std::size_t> kLayers{
+    static const std::map<std::string, std::size_t> known_layers{
         {"Conv", 3}, {"ConvTranspose", 3}, {"Gemm", 3}, {"MatMul", 2}, {"BatchNormalization", 3}};
     std::set<std::string> layers;  // results of layers whose weights are constants
     for (const Node& node : model_.nodes) {
@@ -127,8 +127,8 @@ class Import final {
         if (layers.contains(node.input(0))) weights_.insert(node.input(1));
         if (layers.contains(node.input(1))) weights_.insert(node.input(0));
       }
-      const auto layer = kLayers.find(node.op.op_type);
-      if (layer == kLayers.end()) continue;
+      const auto layer = known_layers.find(node.op.op_type);
+      if (layer == known_layers.end()) continue;
       for (std::size_t i = 1; i < layer->second; ++i) weights_.insert(node.input(i));
       if (constants_.contains(node.input(1))) layers.insert(node.outputs.front());
     }

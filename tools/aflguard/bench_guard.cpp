@@ -299,7 +299,8 @@ Status bench_clients(const FilterKind& kind, int rounds, Progress& progress,
   }
   std::vector<std::vector<double>> times(loads.size());
   for (int round = -1; round < rounds; ++round) {
-    progress.show(what, static_cast<std::size_t>(round + 4), static_cast<std::size_t>(rounds) + 3);
+    const int step = round + 4;
+    progress.show(what, static_cast<std::size_t>(step), static_cast<std::size_t>(rounds) + 3);
     for (std::size_t turn = 0; turn < loads.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round + 1)) % loads.size();
       TRY(const double time, loads[i].update_us(updates));
