@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -186,6 +187,10 @@ class OnnxTrainer final : public Trainer {
   /// Makes the session on first use and lets go of the graph's bytes.
   [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph) {
     if (session) return {};
+    // ONNX Runtime keeps the domains of custom operators in one table of the process, and looks into it and
+    // adds to it without a lock: sessions that begin at the same moment would refuse each other's domain.
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
     try {
       session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
                       session_options(*runtime_, options_));

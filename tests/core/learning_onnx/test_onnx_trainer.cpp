@@ -1,4 +1,6 @@
+#include <barrier>
 #include <cmath>
+#include <thread>
 
 #include "core/base/random.h"
 #include "core/learning_onnx/onnx_trainer.h"
@@ -55,6 +57,29 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 }
 
 }  // namespace
+
+// The first test here, because only the first sessions of a process register our operators.
+TEST("Trainers may begin in several threads at once") {
+  constexpr std::size_t kThreads = 8;
+  const ModelPackage model = package("logistic-regression");
+  const Samples samples = random_samples(model.description, 4);
+  const std::vector<float> theta(model.description.dimension());
+  std::vector<std::unique_ptr<Trainer>> trainers;
+  for (std::size_t i = 0; i < kThreads; ++i) trainers.push_back(trainer_of(model));
+  std::barrier together(kThreads);
+  std::vector<std::string> problems(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      std::vector<float> gradient(theta.size());
+      together.arrive_and_wait();
+      const auto loss = trainers[i]->gradient(theta, samples.batch(), gradient);
+      if (!loss.ok()) problems[i] = loss.error().message;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& problem : problems) TEST_ASSERT_EQUAL_STRING("", problem.c_str());
+}
 
 TEST("The fused and the standard graph of one package give the same gradient") {
   for (const char* name : {"logistic-regression", "cnn", "resnet20", "resnet20-gn"}) {
