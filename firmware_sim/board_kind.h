@@ -22,8 +22,8 @@ class BoardKind {
  public:
   virtual ~BoardKind() = default;
 
-  /// kNotFound, with what to do, when this machine lacks something that such boards need.
-  [[nodiscard]] virtual Status check_machine() const = 0;
+  /// kNotFound, with what to do, when this machine lacks something that this board needs.
+  [[nodiscard]] virtual Status check_machine(const Board& board) const = 0;
   /// Where the client keeps what must survive, as its configuration says it.
   [[nodiscard]] virtual std::string state_folder(const BoardFolder& folder) const = 0;
   /// Makes what the board runs from, out of its card. State that an earlier run has left stays. The

@@ -24,6 +24,19 @@ bool take(std::string_view& text, std::string_view what) {
   return true;
 }
 
+/// "[   41.204117] aflguard-client[312]: " is what a board's journal puts before the client's words on its
+/// console; the time may be missing.
+void skip_journal_mark(std::string_view& line) {
+  std::string_view rest = line;
+  if (rest.starts_with('[')) {
+    const auto end = rest.find("] ");
+    if (end == std::string_view::npos) return;
+    rest.remove_prefix(end + 2);
+  }
+  if (!take(rest, "aflguard-client[") && !take(rest, "aflguard-byzantine-client[")) return;
+  if (take_number(rest) && take(rest, "]: ")) line = rest;
+}
+
 /// "verdict 7: accepted, version 12, delay 3", "verdict 8: rejected (too-far: 1 over 2), version 12, ..."
 void read_verdict(std::string_view line, BoardLog& log) {
   const auto sequence = take_number(line);
@@ -42,6 +55,7 @@ void read_verdict(std::string_view line, BoardLog& log) {
 void read_line(std::string_view line, BoardLog& log) {
   if (line.ends_with('\r')) line.remove_suffix(1);  // a serial console's way to end lines
   if (line.ends_with("<cut>")) return;
+  skip_journal_mark(line);
   if (line == "-- plugged in") {
     ++log.starts;
     log.connected = false;

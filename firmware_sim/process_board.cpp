@@ -1,8 +1,6 @@
 #include "firmware_sim/process_board.h"
 
-#include <cstdlib>
-#include <sstream>
-#include <unistd.h>
+#include "firmware_sim/programs.h"
 
 namespace aflguard::firmware_sim {
 namespace fs = std::filesystem;
@@ -14,16 +12,6 @@ constexpr const char* kTranslator = "qemu-aarch64-static";
 
 std::string client_program(bool honest) {
   return honest ? "aflguard-client" : "aflguard-byzantine-client";
-}
-
-fs::path find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / name;
-    if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
 }
 
 ProcessBoard ProcessBoard::translated(ClientPrograms programs) {
@@ -39,18 +27,14 @@ fs::path ProcessBoard::program(bool honest) const {
   return programs_.folder / client_program(honest);
 }
 
-Status ProcessBoard::check_machine() const {
-  if (!translator_.empty() && find_program(translator_.front()).empty()) {
-    return not_found(translator_.front() + " is not installed: apt-get install qemu-user-static");
-  }
-  for (const bool honest : {true, false}) {
-    std::error_code error;
-    if (fs::exists(program(honest), error)) continue;
-    return not_found("there is no " + program(honest).string() +
-                     (translator_.empty() ? "; build or install the whole product"
-                                          : "; ./run arm64 builds it, --arm64 DIR names another place"));
-  }
-  return {};
+Status ProcessBoard::check_machine(const Board& board) const {
+  if (!translator_.empty()) TRY_STATUS(require_program(translator_.front(), "qemu-user-static"));
+  std::error_code error;
+  const fs::path wanted = program(board.honest());
+  if (fs::exists(wanted, error)) return {};
+  return not_found("there is no " + wanted.string() +
+                   (translator_.empty() ? "; build or install the whole product"
+                                        : "; ./run arm64 builds it, --arm64 DIR names another place"));
 }
 
 std::string ProcessBoard::state_folder(const BoardFolder& folder) const {

@@ -20,7 +20,7 @@ class ProcessBoard final : public BoardKind {
   /// The boards' programs, for arm64, under qemu-user.
   [[nodiscard]] static ProcessBoard translated(ClientPrograms programs);
 
-  [[nodiscard]] Status check_machine() const override;
+  [[nodiscard]] Status check_machine(const Board& board) const override;
   [[nodiscard]] std::string state_folder(const BoardFolder& folder) const override;
   [[nodiscard]] Result<std::vector<std::string>> build(const Board& board,
                                                        const BoardFolder& folder) const override;
@@ -35,8 +35,4 @@ class ProcessBoard final : public BoardKind {
 
 /// What the client programs are called.
 [[nodiscard]] std::string client_program(bool honest);
-/// The full path of a program that PATH has, or that lies where Debian keeps those of administrators; empty
-/// when there is none.
-[[nodiscard]] std::filesystem::path find_program(const std::string& name);
-
 }  // namespace aflguard::firmware_sim

@@ -1,13 +1,13 @@
 #include "firmware_sim/virtual_board.h"
 
 #include "core/base/child_process.h"
-#include "firmware_sim/process_board.h"
+#include "firmware_sim/programs.h"
+#include "firmware_sim/virtual_machine.h"
 
 namespace aflguard::firmware_sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kMachine = "qemu-system-aarch64";
 constexpr const char* kMakeDisk = "mke2fs";
 constexpr std::uint64_t kMegabyte = 1 << 20;
 constexpr std::uint64_t kSmallestState = 32 * kMegabyte;
@@ -18,22 +18,6 @@ fs::path card_disk(const BoardFolder& folder) {
 }
 fs::path state_disk(const BoardFolder& folder) {
   return folder.root / "state.img";
-}
-
-/// A comma ends a value in QEMU's options; two of them are one that does not.
-std::string escaped(const fs::path& path) {
-  std::string text;
-  for (const char letter : path.string()) text += letter == ',' ? ",," : std::string(1, letter);
-  return text;
-}
-
-void add_disk(std::vector<std::string>& command, const std::string& name, const fs::path& file,
-              bool read_only) {
-  // The board finds its disks by their serial numbers: their order depends on the kernel.
-  command.insert(command.end(), {"-drive",
-                                 "if=none,id=" + name + ",format=raw,file=" + escaped(file) +
-                                     (read_only ? ",readonly=on" : ""),
-                                 "-device", "virtio-blk-device,drive=" + name + ",serial=" + name});
 }
 
 }  // namespace
@@ -67,11 +51,9 @@ Status make_disk(const fs::path& file, const std::string& label, const fs::path&
   return {};
 }
 
-Status VirtualBoard::check_machine() const {
-  if (find_program(kMachine).empty())
-    return not_found(std::string(kMachine) + " is not installed: apt-get install qemu-system-arm");
-  if (find_program(kMakeDisk).empty())
-    return not_found(std::string(kMakeDisk) + " is not installed: apt-get install e2fsprogs");
+Status VirtualBoard::check_machine(const Board&) const {
+  TRY_STATUS(require_program(kMachineProgram, kMachinePackage));
+  TRY_STATUS(require_program(kMakeDisk, "e2fsprogs"));
   for (const fs::path& part : {kit_.kernel(), kit_.initial_disk(), kit_.root_disk()}) {
     std::error_code error;
     if (fs::exists(part, error)) continue;
@@ -86,36 +68,16 @@ std::string VirtualBoard::state_folder(const BoardFolder&) const {
 }
 
 std::vector<std::string> VirtualBoard::command(const Board& board, const BoardFolder& folder) const {
-  std::string append = "console=ttyAMA0 quiet cma=0 panic=-1 rootfstype=ramfs aflguard.name=" + board.name;
-  if (!board.honest()) append += " aflguard.attack=" + board.attack;
-  std::vector<std::string> command = {kMachine,
-                                      "-M",
-                                      "virt",
-                                      "-cpu",
-                                      "cortex-a72",
-                                      "-m",
-                                      std::to_string(kBoardMegabytes),
-                                      "-nodefaults",
-                                      "-no-reboot",
-                                      "-display",
-                                      "none",
-                                      "-monitor",
-                                      "none",
-                                      "-chardev",
-                                      "stdio,id=console,signal=off",
-                                      "-serial",
-                                      "chardev:console",
-                                      "-kernel",
-                                      kit_.kernel().string(),
-                                      "-initrd",
-                                      kit_.initial_disk().string(),
-                                      "-append",
-                                      append};
-  add_disk(command, "root", kit_.root_disk(), /*read_only=*/true);
-  add_disk(command, "card", card_disk(folder), /*read_only=*/true);
-  add_disk(command, "state", state_disk(folder), /*read_only=*/false);
-  command.insert(command.end(), {"-netdev", "user,id=net", "-device", "virtio-net-device,netdev=net"});
-  return command;
+  VirtualMachine machine;
+  machine.kernel = kit_.kernel();
+  machine.initial_disk = kit_.initial_disk();
+  machine.kernel_line = "quiet cma=0 panic=-1 rootfstype=ramfs aflguard.name=" + board.name;
+  if (!board.honest()) machine.kernel_line += " aflguard.attack=" + board.attack;
+  machine.megabytes = kBoardMegabytes;
+  machine.disks = {{"root", kit_.root_disk(), /*read_only=*/true},
+                   {"card", card_disk(folder), /*read_only=*/true},
+                   {"state", state_disk(folder), /*read_only=*/false}};
+  return machine.command();
 }
 
 Result<std::vector<std::string>> VirtualBoard::build(const Board& board, const BoardFolder& folder) const {

@@ -20,7 +20,7 @@ class VirtualBoard final : public BoardKind {
  public:
   explicit VirtualBoard(BoardKit kit) : kit_(std::move(kit)) {}
 
-  [[nodiscard]] Status check_machine() const override;
+  [[nodiscard]] Status check_machine(const Board& board) const override;
   [[nodiscard]] std::string state_folder(const BoardFolder& folder) const override;
   [[nodiscard]] Result<std::vector<std::string>> build(const Board& board,
                                                        const BoardFolder& folder) const override;

@@ -16,11 +16,6 @@ namespace {
 constexpr BookKind kKind = {"aflguard-device-book-1", "devices", "device", std::uint64_t{1} << 30};
 constexpr std::array<std::string_view, 3> kReservedNames = {"broker", "gateway", "operator"};
 
-bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
 Result<PublicKey> parse_public_key(const std::string& hex) {
   PublicKey key{};
   if (hex.size() != 2 * key.size() || !is_hex(hex) || !hex.starts_with("04")) {

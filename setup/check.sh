@@ -16,7 +16,7 @@ packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, 
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
 dashboard   the dashboard in a real browser, with a fleet behind it
 fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
-image       a card's image: made, examined, booted with power cuts, and verdicts for the board that it makes
+image       a card's image: made, examined, booted with power cuts, and a simulated fleet of boards that boot it
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer
 TEXT
 }
@@ -117,22 +117,25 @@ check_browser() {
   ctest --test-dir build/release --output-on-failure -R 'in_browser'
 }
 
-# The test of ./run test at length, with programs of this machine, and then on boards: two virtual machines and four arm64
-# programs, one of which lies, against one gateway, and two minutes of chaos. AFLGUARD_SIM_DEPTH, AFLGUARD_SIM_MINUTES and
-# AFLGUARD_SEED make the second one another.
+# The simulated fleet of ./run test at length: starved, killed by chance for some minutes, and started again another day.
+simulate_at_length() { # BOARDS DATASET MINUTES
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed repeats the faults of $1"
+  AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed AFLGUARD_SIM_DEPTH=$1 \
+    AFLGUARD_SIM_DATASET=$2 AFLGUARD_SIM_MINUTES=$3 build/release/tests/test.tools.sim_verbs
+}
+
+# With programs of this machine, and then on boards: two virtual machines and four arm64 programs, one of which lies,
+# against one gateway. AFLGUARD_SIM_DEPTH, AFLGUARD_SIM_DATASET, AFLGUARD_SIM_MINUTES and AFLGUARD_SEED make the second one
+# another.
 check_fleet() {
   setup_arm64
   setup_boards
   build release
   build arm64 -DAFLGUARD_TESTS=OFF
   make_board_kit
-  seed=${AFLGUARD_SEED:-$(date +%s)}
-  say "AFLGUARD_SEED=$seed ./run check fleet repeats this"
-  AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed AFLGUARD_SIM_DEPTH=native=3 \
-    build/release/tests/test.tools.sim_verbs
-  AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed \
-    AFLGUARD_SIM_DEPTH=${AFLGUARD_SIM_DEPTH:-board=2,user=4} AFLGUARD_SIM_DATASET=${AFLGUARD_SIM_DATASET:-mnist} \
-    AFLGUARD_SIM_MINUTES=${AFLGUARD_SIM_MINUTES:-2} build/release/tests/test.tools.sim_verbs
+  simulate_at_length native=3 synthetic 0.1
+  simulate_at_length "${AFLGUARD_SIM_DEPTH:-board=2,user=4}" "${AFLGUARD_SIM_DATASET:-mnist}" "${AFLGUARD_SIM_MINUTES:-2}"
 }
 
 # AFLGUARD_BUDGET=--write makes what is measured the budget.

@@ -34,13 +34,31 @@ check_boot_bundle() { # CLIENT.deb WORK
   done
 }
 
+# The image that simulated boards boot, in build/board.img; any fleet's boards may. No image has the program that lies:
+# it is built beside it.
+make_board_image() {
+  # shellcheck disable=SC2086
+  install_packages $image_packages qemu-system-arm
+  make_packages client arm64
+  build_targets=aflguard-byzantine-client
+  build arm64 -DAFLGUARD_TESTS=OFF
+  build_targets="aflguard aflguard-client aflguard-gateway aflguard-byzantine-client"
+  build release
+  build_targets=
+  build/release/bin/aflguard image build --fleet none --deb "$(client_package)" -o build/board.img "$@"
+}
+
+# One board by hand, looked at from all sides; then two in a simulation, one of which lies. AFLGUARD_SEED makes its
+# faults others.
 check_image() {
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
-  build_targets="aflguard aflguard-gateway"
+  build_targets="aflguard aflguard-gateway test.tools.sim_verbs"
   build release
   build_targets=
   make_packages client arm64
   check_boot_bundle "$(client_package)" build/check/boot-bundle
   sh tests/image/run.sh build/release/bin "$(client_package)" build/check/image
+  make_board_image
+  simulate_at_length image=2 mnist 1
 }

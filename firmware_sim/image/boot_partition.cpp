@@ -51,17 +51,26 @@ class PrivateFolder final {
   fs::path path_;
 };
 
-}  // namespace
-
-Result<std::uint64_t> find_boot_partition(const fs::path& image) {
+Result<std::uint64_t> find_partition(const fs::path& image,
+                                     Result<std::uint64_t> (*offset_in)(const std::string& first_sector)) {
   std::ifstream in(image, std::ios::binary);
   std::string sector(kSector, '\0');
   if (!in) return not_found("cannot open " + image.string());
   in.read(sector.data(), static_cast<std::streamsize>(sector.size()));
   sector.resize(static_cast<std::size_t>(in.gcount()));
-  auto offset = boot_partition_offset(sector);
+  auto offset = offset_in(sector);
   if (!offset.ok()) return at(image.string(), offset.error());
   return offset;
+}
+
+}  // namespace
+
+Result<std::uint64_t> find_boot_partition(const fs::path& image) {
+  return find_partition(image, boot_partition_offset);
+}
+
+Result<std::uint64_t> find_root_partition(const fs::path& image) {
+  return find_partition(image, root_partition_offset);
 }
 
 Status format_boot_partition(const fs::path& image, std::uint64_t offset, std::uint64_t bytes) {
@@ -89,6 +98,11 @@ Status put_boot_file(const fs::path& image, std::uint64_t offset, const BootFile
   const fs::path copy = folder.path() / "content";
   TRY_STATUS(write_file_atomically(copy, file.content, FileAccess::kOwnerOnly));
   return mtool({"mcopy", "-i", place(image, offset), "-o", copy.string(), "::" + file.name});
+}
+
+Status take_boot_file(const fs::path& image, std::uint64_t offset, const std::string& name,
+                      const fs::path& target) {
+  return mtool({"mcopy", "-n", "-i", place(image, offset), "::" + name, target.string()});
 }
 
 }  // namespace aflguard::image

@@ -15,6 +15,8 @@ struct BootFile {
 
 /// Where the boot partition of an image file or a card (/dev/...) begins, in bytes. Errors name the file.
 [[nodiscard]] Result<std::uint64_t> find_boot_partition(const std::filesystem::path& image);
+/// The same for the partition that holds the root file system.
+[[nodiscard]] Result<std::uint64_t> find_root_partition(const std::filesystem::path& image);
 
 /// Makes an empty FAT file system of `bytes` at `offset` of the image.
 [[nodiscard]] Status format_boot_partition(const std::filesystem::path& image, std::uint64_t offset,
@@ -25,5 +27,8 @@ struct BootFile {
 /// Puts one file there, in place of one of that name.
 [[nodiscard]] Status put_boot_file(const std::filesystem::path& image, std::uint64_t offset,
                                    const BootFile& file);
+/// Copies the file of that name from there to `target`. kIo, with what mtools said, when there is none.
+[[nodiscard]] Status take_boot_file(const std::filesystem::path& image, std::uint64_t offset,
+                                    const std::string& name, const std::filesystem::path& target);
 
 }  // namespace aflguard::image

@@ -12,6 +12,24 @@ constexpr std::uint64_t kBootOffset = 4 * kMebibyte;
 /// Two kernels with their initial file systems fit: an update needs both for a while.
 constexpr std::uint64_t kBootBytes = 256 * kMebibyte;
 constexpr std::size_t kFirstEntry = 446;
+constexpr std::size_t kEntryBytes = 16;
+
+struct PartitionEntry {
+  std::uint8_t type = 0;
+  std::uint64_t start = 0;  ///< in sectors
+};
+
+Result<PartitionEntry> partition_entry(const std::string& first_sector, std::size_t index) {
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(first_sector[at]); };
+  if (first_sector.size() < kSector || byte(510) != 0x55 || byte(511) != 0xaa) {
+    return invalid_input("it has no partition table of the kind that Raspberry Pis start from");
+  }
+  const std::size_t at = kFirstEntry + index * kEntryBytes;
+  PartitionEntry entry;
+  entry.type = byte(at + 4);
+  for (std::size_t i = 4; i-- > 0;) entry.start = entry.start << 8 | byte(at + 8 + i);
+  return entry;
+}
 
 std::string sectors(std::uint64_t bytes) {
   return std::to_string(bytes / kSector);
@@ -63,17 +81,18 @@ std::string sfdisk_script(const PartitionPlan& plan, std::uint32_t disk_id) {
 }
 
 Result<std::uint64_t> boot_partition_offset(const std::string& first_sector) {
-  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(first_sector[at]); };
-  if (first_sector.size() < kSector || byte(510) != 0x55 || byte(511) != 0xaa) {
-    return invalid_input("it has no partition table of the kind that Raspberry Pis start from");
-  }
-  const std::uint8_t type = byte(kFirstEntry + 4);
-  std::uint64_t start = 0;
-  for (std::size_t i = 4; i-- > 0;) start = start << 8 | byte(kFirstEntry + 8 + i);
-  if ((type != 0x0b && type != 0x0c && type != 0x0e) || start == 0) {
+  TRY(const PartitionEntry entry, partition_entry(first_sector, 0));
+  if ((entry.type != 0x0b && entry.type != 0x0c && entry.type != 0x0e) || entry.start == 0) {
     return invalid_input("its first partition is not FAT, so it is no card for a Raspberry Pi");
   }
-  return start * kSector;
+  return entry.start * kSector;
+}
+
+Result<std::uint64_t> root_partition_offset(const std::string& first_sector) {
+  TRY(const PartitionEntry entry, partition_entry(first_sector, 1));
+  if (entry.type != 0x83 || entry.start == 0)
+    return invalid_input("its second partition is not one of Linux, so it is no card for a Raspberry Pi");
+  return entry.start * kSector;
 }
 
 }  // namespace aflguard::image

@@ -58,6 +58,20 @@ TEST(
   TEST_ASSERT_TRUE(log.verdicts.contains(1));
 }
 
+TEST("What a board's journal puts before the client's words on its console is not in the way") {
+  const std::string verdicts = "[   41.204117] aflguard-client[312]: " + line(1, true, 2) +
+                               "aflguard-byzantine-client[9]: " + line(2, false, 2) +
+                               "[   43.000001] systemd[1]: " + line(3, true, 3) +  // somebody else's words
+                               "[   43.000001] aflguard-client[x]: " + line(4, true, 3) +
+                               "[ aflguard-client[1]: " + line(5, true, 3);
+  const BoardLog log =
+      parse_board_log("[   40.9] aflguard-client[312]: info: connected by MQTT 5\r\n" + verdicts);
+  TEST_ASSERT_TRUE(log.connected);
+  TEST_ASSERT_EQUAL_size_t(2, log.verdicts.size());
+  TEST_ASSERT_TRUE((log.verdicts.at(1) == KnownVerdict{true, 2}));
+  TEST_ASSERT_TRUE((log.verdicts.at(2) == KnownVerdict{false, 2}));
+}
+
 TEST("A board without a log has said nothing") {
   const testing::TemporaryFolder folder;
   const auto log = read_board_log(folder / "none.log");

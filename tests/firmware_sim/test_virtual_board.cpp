@@ -3,6 +3,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
 #include "firmware_sim/process_board.h"
+#include "firmware_sim/programs.h"
 #include "firmware_sim/virtual_board.h"
 #include "tests/support/test.h"
 
@@ -42,8 +43,11 @@ TEST("A translated board is one process with its own configuration; a liar gets 
 
 TEST("A machine without the boards' programs is told how to get them") {
   const testing::TemporaryFolder folder;
-  ASSERT_CONTAINS(message_of(ProcessBoard::native({folder.path()}).check_machine()), "aflguard-client");
-  const std::string virtual_problem = message_of(VirtualBoard(BoardKit{folder.path()}).check_machine());
+  const ProcessBoard native = ProcessBoard::native({folder.path()});
+  ASSERT_CONTAINS(message_of(native.check_machine(board(""))), "/aflguard-client");
+  ASSERT_CONTAINS(message_of(native.check_machine(board("gd"))), "/aflguard-byzantine-client");
+  const std::string virtual_problem =
+      message_of(VirtualBoard(BoardKit{folder.path()}).check_machine(board("")));
   TEST_ASSERT_TRUE_MESSAGE(virtual_problem.find("apt-get install") != std::string::npos ||
                                virtual_problem.find("./run boards") != std::string::npos,
                            virtual_problem.c_str());

@@ -119,69 +119,47 @@ void add_gateway(CLI::App& bench, Action& action) {
   });
 }
 
-void add_watch(CLI::App& bench, Action& action) {
-  struct Options {
-    BenchWatchOptions watch;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      bench.add_subcommand("watch", "What it costs a gateway to watch many devices and tell of them");
-  verb->footer("Example:\n  aflguard bench watch --devices 1000 --json\nNeeds Mosquitto.");
-  verb->add_option("--rounds", options->watch.rounds, "Rounds in which quiet and busy spans take turns")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--devices", options->watch.devices, "Devices that tell their status")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  verb->add_option("--seconds", options->watch.seconds, "Length of each span")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  verb->add_option("--interval", options->watch.interval, "Seconds between two status messages of one device")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "Print one JSON document");
-  verb->callback([options, &action] {
-    action = [options]() -> Status {
-      StderrProgress progress;
-      TRY(const auto stop, StopSignal::install([] {}));
-      options->watch.stop = [&stop] { return stop->requested(); };
-      TRY(const auto results, bench_watch(options->watch, progress));
-      print("watch", results, options->json);
-      return {};
-    };
-  });
-}
+/// A benchmark with a crowd of devices that tell how they are.
+template <typename CrowdOptions>
+struct CrowdBenchmark {
+  const char* name;
+  const char* about;
+  const char* rounds;   ///< what happens in each
+  const char* seconds;  ///< what they are the length of
+  Result<std::vector<BenchResult>> (*run)(const CrowdOptions&, Progress&);
+};
 
-void add_monitor(CLI::App& bench, Action& action) {
+template <typename CrowdOptions>
+void add_crowd(CLI::App& bench, Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
   struct Options {
-    BenchMonitorOptions monitor;
+    CrowdOptions crowd;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb = bench.add_subcommand("monitor", "How fast the monitor answers while many devices speak");
-  verb->footer("Example:\n  aflguard bench monitor --devices 1000 --json\nNeeds Mosquitto.");
-  verb->add_option("--rounds", options->monitor.rounds, "Rounds in which everything is measured again")
+  CrowdOptions& crowd = options->crowd;
+  CLI::App* verb = bench.add_subcommand(benchmark.name, benchmark.about);
+  verb->footer(std::string("Example:\n  aflguard bench ") + benchmark.name +
+               " --devices 1000 --json\nNeeds Mosquitto.");
+  verb->add_option("--rounds", crowd.rounds, benchmark.rounds)
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--devices", options->monitor.devices, "Devices that tell their status")
+  verb->add_option("--devices", crowd.devices, "Devices that tell their status")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  verb->add_option("--seconds", options->monitor.seconds, "Length of the spans in which CPU time is measured")
+  verb->add_option("--seconds", crowd.seconds, benchmark.seconds)
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  verb->add_option("--interval", options->monitor.interval,
-                   "Seconds between two status messages of one device")
+  verb->add_option("--interval", crowd.interval, "Seconds between two status messages of one device")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "Print one JSON document");
-  verb->callback([options, &action] {
-    action = [options]() -> Status {
+  verb->callback([options, &action, benchmark] {
+    action = [options, benchmark]() -> Status {
       StderrProgress progress;
       TRY(const auto stop, StopSignal::install([] {}));
-      options->monitor.stop = [&stop] { return stop->requested(); };
-      TRY(const auto results, bench_monitor(options->monitor, progress));
-      print("monitor", results, options->json);
+      options->crowd.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, benchmark.run(options->crowd, progress));
+      print(benchmark.name, results, options->json);
       return {};
     };
   });
@@ -196,8 +174,14 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   add_train(*bench, action);
   add_guard(*bench, action, catalog);
   add_gateway(*bench, action);
-  add_watch(*bench, action);
-  add_monitor(*bench, action);
+  add_crowd<BenchWatchOptions>(
+      *bench, action,
+      {"watch", "What it costs a gateway to watch many devices and tell of them",
+       "Rounds in which quiet and busy spans take turns", "Length of each span", bench_watch});
+  add_crowd<BenchMonitorOptions>(*bench, action,
+                                 {"monitor", "How fast the monitor answers while many devices speak",
+                                  "Rounds in which everything is measured again",
+                                  "Length of the spans in which CPU time is measured", bench_monitor});
 }
 
 }  // namespace aflguard::tools

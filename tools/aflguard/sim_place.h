@@ -19,9 +19,10 @@ namespace aflguard::tools {
 struct BoardPlaces {
   std::string arm64;  ///< folder of the arm64 programs
   std::string kit;    ///< what virtual boards boot from
+  std::string image;  ///< the card image that boards of depth `image` boot
 };
 
-/// The kind of boards of a depth. kUnsupported when this program cannot make such boards.
+/// The kind of boards of a depth.
 [[nodiscard]] Result<std::unique_ptr<firmware_sim::BoardKind>> board_kind(firmware_sim::Depth depth,
                                                                           const BoardPlaces& places);
 

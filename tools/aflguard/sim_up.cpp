@@ -260,10 +260,11 @@ class Start final {
 Result<Kinds> kinds_for(const std::vector<Board>& boards, const BoardPlaces& places) {
   Kinds kinds;
   for (const Board& board : boards) {
-    if (kinds.contains(board.depth)) continue;
-    TRY(auto kind, board_kind(board.depth, places));
-    TRY_STATUS(kind->check_machine());
-    kinds.emplace(board.depth, std::move(kind));
+    if (!kinds.contains(board.depth)) {
+      TRY(auto kind, board_kind(board.depth, places));
+      kinds.emplace(board.depth, std::move(kind));
+    }
+    TRY_STATUS(kinds.at(board.depth)->check_machine(board));
   }
   return kinds;
 }

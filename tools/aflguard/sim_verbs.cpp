@@ -176,6 +176,9 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
       ->envname("AFLGUARD_ARM64");
   verb->add_option("--kit", up.places.kit, "What virtual boards boot from; default: what ./run boards made")
       ->envname("AFLGUARD_BOARD_KIT");
+  verb->add_option("--image", up.places.image,
+                   "The card image that boards of depth image boot; default: what ./run image made")
+      ->envname("AFLGUARD_BOARD_IMAGE");
   verb->add_option("--patience", options->patience, "Seconds until all must be connected")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();

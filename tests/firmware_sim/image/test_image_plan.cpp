@@ -66,3 +66,11 @@ TEST("A card's boot partition is found, and what is no card for a Pi is refused"
                   "no partition table");
   ASSERT_CONTAINS(boot_partition_offset(std::string(512, '\0')).error().message, "no partition table");
 }
+
+TEST("A card's root partition is its second one, and must be Linux's") {
+  std::string bytes = sector(0x0c, 8192);
+  ASSERT_CONTAINS(root_partition_offset(bytes).error().message, "second partition is not one of Linux");
+  bytes.replace(446 + 16, 16, sector(0x83, 532480).substr(446, 16));
+  TEST_ASSERT_EQUAL_UINT64(std::uint64_t{532480} * 512, root_partition_offset(bytes).value());
+  TEST_ASSERT_EQUAL_UINT64(std::uint64_t{8192} * 512, boot_partition_offset(bytes).value());
+}
