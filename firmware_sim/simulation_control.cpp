@@ -83,6 +83,13 @@ std::vector<std::string> SimulationControl::running() const {
 
 Status SimulationControl::stop_everything() const {
   const std::vector<std::string> names = running();
+  // Whoever looks meanwhile sees that it is wanted.
+  for (const std::string& name : names) {
+    if (auto note = folder_.process(name)) {
+      note->unplugged = true;
+      TRY_STATUS(folder_.remember(name, *note));
+    }
+  }
   // All boards hear it before anybody waits for one of them.
   for (const std::string& name : names) {
     const auto note = folder_.process(name);

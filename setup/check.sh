@@ -164,7 +164,8 @@ check_sanitizers() {
   done
 }
 
-# check_named [PART...]: these parts, or all. A name that is no part stops before anything is built.
+# check_named [PART...]: these parts, or all. A name that is no part stops before anything is built. Several parts run
+# one after the other, also when one of them fails: the last line says which did.
 check_named() {
   for part in "$@"; do
     check_part_names | grep -Fqx -e "$part" || {
@@ -172,12 +173,18 @@ check_named() {
       exit 2
     }
   done
-  setup_build
   # shellcheck disable=SC2046  # one word per part
   [ $# -gt 0 ] || set -- $(check_part_names)
+  if [ $# -eq 1 ]; then
+    say "check: $1"
+    setup_build
+    "check_$1"
+    return
+  fi
+  failed=
   for part in "$@"; do
-    say "check: $part"
-    "check_$part"
+    ./run check "$part" || failed="$failed $part"
   done
+  [ -z "$failed" ] || die "check: of $*, these do not hold:$failed"
   say "everything holds: $*"
 }

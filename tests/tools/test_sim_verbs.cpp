@@ -10,8 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 #include "core/base/child_process.h"
 #include "tests/support/test.h"
@@ -250,4 +253,44 @@ TEST("A fleet without a simulation says so; boards that no broker waits for are 
   ASSERT_CONTAINS(few.output, "board 5 of 5 would get no samples of own.csv");
   TEST_ASSERT_EQUAL_size_t(0, processes_of(folder.path()));
   ASSERT_CONTAINS(run(quoted + "sim down --fleet fleet").output, "nothing ran");
+}
+
+TEST("A simulation whose boards do not connect can be ended while it starts; whoever started it is told") {
+  const testing::TemporaryFolder folder;
+  // A broker that takes connections and never says a word.
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  TEST_ASSERT_EQUAL_INT(0, ::bind(listener, reinterpret_cast<sockaddr*>(&address), size));
+  TEST_ASSERT_EQUAL_INT(0, ::listen(listener, 16));
+  TEST_ASSERT_EQUAL_INT(0, ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size));
+  const auto run = [&](const std::string& arguments) {
+    auto outcome = run_program({"sh", "-c", "'" + program() + "' " + arguments}, folder.path());
+    ASSERT_OK(outcome);
+    return *outcome;
+  };
+  TEST_ASSERT_EQUAL_INT(0, run("model build --zoo linear-regression --features 1 -o model").exit_code);
+  TEST_ASSERT_EQUAL_INT(0, run("fleet init fleet --name test --model model --broker-port " +
+                               std::to_string(ntohs(address.sin_port)))
+                               .exit_code);
+  TEST_ASSERT_EQUAL_INT(
+      0, std::system(("printf 'a,y\\n1,1\\n2,2\\n' >" + (folder / "own.csv").string()).c_str()));
+  ProgramOutcome up;
+  std::thread starter([&] { up = run("sim up --fleet fleet --boards 1 --depth native --data own.csv"); });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  std::string ended = "nothing ran";
+  while (ended.find("ended") == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+    const auto state = run("sim status --fleet fleet --json");
+    const Json boards = state.exit_code == 0 ? Json::parse(state.output).at("boards") : Json::array();
+    if (!boards.empty() && !boards[0].at("pid").is_null()) ended = run("sim down --fleet fleet").output;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  starter.join();
+  ::close(listener);
+  ASSERT_CONTAINS(ended, "ended 2 programs");  // the board and its link
+  TEST_ASSERT_EQUAL_INT(1, up.exit_code);
+  ASSERT_CONTAINS(up.output, "another command has ended the simulation");
+  TEST_ASSERT_EQUAL_size_t(0, processes_of(folder.path()));
 }

@@ -77,7 +77,50 @@ class Start final {
     TRY_STATUS(make_boards(settings, kinds, samples));
     TRY_STATUS(folder_.write(simulation_));
     for (const Board& board : simulation_.boards) TRY_STATUS(control_.start(board.name, board.command));
-    return wait_for_boards();
+    return {};
+  }
+
+  /// Until all are connected, except for those that somebody has unplugged meanwhile. The folder need not be
+  /// locked.
+  [[nodiscard]] Status wait_for_boards() {
+    StderrProgress progress;
+    const auto deadline = std::chrono::steady_clock::now() + options_.patience;
+    while (true) {
+      std::size_t connected = 0;
+      const Board* missing = nullptr;
+      // Without their links, boards are of no use: only who ends everything ends those.
+      if (const auto links = folder_.process(kLinksService); !links || links->unplugged)
+        return unavailable("another command has ended the simulation while its boards started");
+      for (const Board& board : simulation_.boards) {
+        const auto note = folder_.process(board.name);
+        const bool unplugged = !note || note->unplugged;
+        TRY(const BoardLog log, read_board_log(board.command.log));
+        if (log.connected || unplugged) {
+          ++connected;
+        } else {
+          missing = &board;
+        }
+        if (!unplugged && !is_running(note->mark))
+          return internal_error("board " + board.name + " has ended; its log " + board.command.log.string() +
+                                " ends: " + last_lines(board.command.log, 3));
+      }
+      progress.show("boards connected", connected, simulation_.boards.size());
+      if (missing == nullptr) return {};
+      if (std::chrono::steady_clock::now() >= deadline) {
+        progress.finish();
+        return unavailable("board " + missing->name + " is not connected after " +
+                           std::to_string(options_.patience.count()) + " s; its log " +
+                           missing->command.log.string() + " ends: " + last_lines(missing->command.log, 3));
+      }
+      if (interruption_.wait(kLook)) return interrupted();
+    }
+  }
+
+  /// Ends what was started, unless what runs now was started by somebody else since.
+  void give_up() const {
+    const auto lock = folder_.lock();
+    const auto now = folder_.read();
+    if (lock.ok() && now.ok() && *now == simulation_) (void)control_.stop_everything();
   }
 
  private:
@@ -217,33 +260,6 @@ class Start final {
     return card.commit();
   }
 
-  [[nodiscard]] Status wait_for_boards() {
-    StderrProgress progress;
-    const auto deadline = std::chrono::steady_clock::now() + options_.patience;
-    while (true) {
-      std::size_t connected = 0;
-      const Board* missing = nullptr;
-      for (const Board& board : simulation_.boards) {
-        const bool runs = control_.runs(board.name);
-        TRY(const BoardLog log, read_board_log(board.command.log));
-        connected += log.connected ? 1 : 0;
-        if (!log.connected) missing = &board;
-        if (!runs)
-          return internal_error("board " + board.name + " has ended; its log " + board.command.log.string() +
-                                " ends: " + last_lines(board.command.log, 3));
-      }
-      progress.show("boards connected", connected, simulation_.boards.size());
-      if (missing == nullptr) return {};
-      if (std::chrono::steady_clock::now() >= deadline) {
-        progress.finish();
-        return unavailable("board " + missing->name + " is not connected after " +
-                           std::to_string(options_.patience.count()) + " s; its log " +
-                           missing->command.log.string() + " ends: " + last_lines(missing->command.log, 3));
-      }
-      if (interruption_.wait(kLook)) return interrupted();
-    }
-  }
-
  public:
   [[nodiscard]] static fs::path links_file(const SimulationFolder& folder) { return folder.root() / "links"; }
 
@@ -286,6 +302,23 @@ Status provide_fleet(const SimUpOptions& options, std::size_t boards) {
   return make_learning_fleet(root, options.samples.dataset, boards, options.samples.seed);
 }
 
+/// Starts everything while nobody else changes anything in the folder. What it started ends when it fails.
+Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::vector<Board> boards,
+              const Kinds& kinds, Start& start) {
+  TRY(const auto lock, folder.lock());
+  if (const auto running = start.control().running(); !running.empty()) {
+    return invalid_input("a simulation of this fleet runs already (" + std::to_string(running.size()) +
+                         " programs, " + running.front() +
+                         " among them); aflguard sim status shows it, aflguard sim down ends it");
+  }
+  const FleetFolder fleet{folder.root().parent_path()};
+  TRY(const ModelPackage package, read_model_package(fleet.model()));
+  TRY(const auto samples, deal_samples(options.samples, boards.size(), package.description));
+  Status started = start.run(std::move(boards), kinds, samples);
+  if (!started.ok()) (void)start.control().stop_everything();
+  return started;
+}
+
 }  // namespace
 
 Status sim_up(const SimUpOptions& options) {
@@ -294,22 +327,14 @@ Status sim_up(const SimUpOptions& options) {
   TRY(const Kinds kinds, kinds_for(boards, options.places));
   TRY_STATUS(provide_fleet(options, boards.size()));
   TRY(const SimulationFolder folder, simulation_of(options.fleet));
-  TRY(const auto lock, folder.lock());
-  const SimulationControl control(folder);
-  if (const auto running = control.running(); !running.empty()) {
-    return invalid_input("a simulation of this fleet runs already (" + std::to_string(running.size()) +
-                         " programs, " + running.front() +
-                         " among them); aflguard sim status shows it, aflguard sim down ends it");
-  }
-  const FleetFolder fleet{folder.root().parent_path()};
-  TRY(const ModelPackage package, read_model_package(fleet.model()));
-  TRY(const auto samples, deal_samples(options.samples, boards.size(), package.description));
   Interruption interruption;
   TRY_STATUS(interruption.install());
   Start start(options, folder, interruption);
-  if (Status started = start.run(std::move(boards), kinds, samples); !started.ok()) {
-    (void)start.control().stop_everything();
-    return started;
+  TRY_STATUS(set_up(options, folder, std::move(boards), kinds, start));
+  // The folder is free: boards may need minutes, and somebody may want to unplug one, or to end it all.
+  if (Status connected = start.wait_for_boards(); !connected.ok()) {
+    start.give_up();
+    return connected;
   }
   TRY(const SimulationState state, look_at(folder));
   if (options.json) {
