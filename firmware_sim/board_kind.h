@@ -26,10 +26,10 @@ class BoardKind {
   [[nodiscard]] virtual Status check_machine(const Board& board) const = 0;
   /// Where the client keeps what must survive, as its configuration says it.
   [[nodiscard]] virtual std::string state_folder(const BoardFolder& folder) const = 0;
-  /// Makes what the board runs from, out of its card. State that an earlier run has left stays. The
-  /// arguments of the command that runs it; a board that is killed can be started again by the same command.
-  /// The board reaches port `board.link_port` of this machine's loopback under the name "localhost", which
-  /// every fleet's broker has in its certificate.
+  /// Makes what the board runs from, out of its card. State that an earlier run has left stays, unless the
+  /// kind says otherwise. The arguments of the command that runs it; a board that is killed can be started
+  /// again by the same command. The board reaches port `board.link_port` of this machine's loopback under the
+  /// name "localhost", which every fleet's broker has in its certificate.
   [[nodiscard]] virtual Result<std::vector<std::string>> build(const Board& board,
                                                                const BoardFolder& folder) const = 0;
 };

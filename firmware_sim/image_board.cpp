@@ -67,7 +67,8 @@ Status put_root_file(const fs::path& card, std::uint64_t offset, const fs::path&
   if (!written.ok()) return written;
   TRY(const ProgramOutcome found, run_program({tool, "-R", "stat " + target.string(), place}, "/"));
   const std::string size = "Size: " + std::to_string(fs::file_size(source, error)) + "\n";
-  if (!error && found.output.find(size) != std::string::npos && found.output.find(mode) != std::string::npos)
+  if (!error && found.output.find(size) != std::string::npos &&
+      found.output.find("Mode:  0" + mode) != std::string::npos)
     return {};
   return io_error("cannot write " + target.string() + " into " + card.string() + ": " + found.last_line());
 }
@@ -78,11 +79,12 @@ Status put_identity(const fs::path& card, std::uint64_t boot, const Board& board
     TRY_STATUS(write_file_atomically(folder.card() / "attack.env", "AFLGUARD_ATTACK=" + board.attack + "\n"));
   const fs::path archive = folder.root / kIdentityFile;
   TRY_STATUS(write_file_atomically(archive, std::string_view(), FileAccess::kOwnerOnly));
-  TRY_STATUS(
-      run({"tar", "--owner=0", "--group=0", "-C", folder.card().string(), "-cf", archive.string(), "."}));
+  const Status packed =
+      run({"tar", "--owner=0", "--group=0", "-C", folder.card().string(), "-cf", archive.string(), "."});
   auto content = read_text_file(archive, kMaxIdentityBytes);
   std::error_code error;
   fs::remove(archive, error);
+  if (!packed.ok()) return packed;
   if (!content.ok()) return content.error();
   TRY_STATUS(image::put_boot_file(card, boot, {kIdentityFile, std::move(*content)}));
   // Under the name that every fleet's broker has in its certificate, the board finds this machine.

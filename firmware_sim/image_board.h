@@ -9,7 +9,8 @@ namespace aflguard::firmware_sim {
 /// that image's own kernel, initial file system and command line. Each board's card is a copy of the image,
 /// larger than it, as cards are. What the board is reaches it as it reaches a real one: as an archive on the
 /// boot partition, which it takes and removes. The card stays, and so does all that the board keeps on it,
-/// until the image is another one: then the card is written anew.
+/// until the image is another one, or the board turns into a liar (or another one) or back: then the card is
+/// written anew.
 class ImageBoard final : public BoardKind {
  public:
   /// `programs`: the boards' (arm64); a liar's card gets one of them, since no image has it.

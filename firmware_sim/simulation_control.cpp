@@ -83,13 +83,14 @@ std::vector<std::string> SimulationControl::running() const {
 
 Status SimulationControl::stop_everything() const {
   const std::vector<std::string> names = running();
-  // Whoever looks meanwhile sees that it is wanted.
-  for (const std::string& name : names) {
+  // Whoever looks meanwhile shall see that it is wanted, of the boards last: who finds that a board was ended
+  // with all the others finds the others marked. A full disk keeps nothing running.
+  std::for_each(names.rbegin(), names.rend(), [this](const std::string& name) {
     if (auto note = folder_.process(name)) {
       note->unplugged = true;
-      TRY_STATUS(folder_.remember(name, *note));
+      (void)folder_.remember(name, *note);
     }
-  }
+  });
   // All boards hear it before anybody waits for one of them.
   for (const std::string& name : names) {
     const auto note = folder_.process(name);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
@@ -255,42 +256,84 @@ TEST("A fleet without a simulation says so; boards that no broker waits for are 
   ASSERT_CONTAINS(run(quoted + "sim down --fleet fleet").output, "nothing ran");
 }
 
-TEST("A simulation whose boards do not connect can be ended while it starts; whoever started it is told") {
-  const testing::TemporaryFolder folder;
-  // A broker that takes connections and never says a word.
-  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  TEST_ASSERT_EQUAL_INT(0, ::bind(listener, reinterpret_cast<sockaddr*>(&address), size));
-  TEST_ASSERT_EQUAL_INT(0, ::listen(listener, 16));
-  TEST_ASSERT_EQUAL_INT(0, ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size));
-  const auto run = [&](const std::string& arguments) {
-    auto outcome = run_program({"sh", "-c", "'" + program() + "' " + arguments}, folder.path());
+namespace {
+
+/// A broker that takes connections and never says a word, and a fleet whose broker it is. Whatever happens,
+/// nothing of a simulation of that fleet runs afterwards.
+class SilentFleet final {
+ public:
+  SilentFleet() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    TEST_ASSERT_EQUAL_INT(0, ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size));
+    TEST_ASSERT_EQUAL_INT(0, ::listen(listener_, 16));
+    TEST_ASSERT_EQUAL_INT(0, ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size));
+    TEST_ASSERT_EQUAL_INT(0, run("model build --zoo linear-regression --features 1 -o model").exit_code);
+    TEST_ASSERT_EQUAL_INT(0, run("fleet init fleet --name test --model model --broker-port " +
+                                 std::to_string(ntohs(address.sin_port)))
+                                 .exit_code);
+    std::ofstream(folder_ / "own.csv") << "a,y\n1,1\n2,2\n";
+  }
+  SilentFleet(const SilentFleet&) = delete;
+  SilentFleet& operator=(const SilentFleet&) = delete;
+  ~SilentFleet() {
+    (void)run_program({program(), "sim", "down", "--fleet", "fleet"}, folder_.path());
+    ::close(listener_);
+  }
+
+  [[nodiscard]] const fs::path& path() const { return folder_.path(); }
+  [[nodiscard]] ProgramOutcome run(const std::string& arguments) const {
+    auto outcome = run_program({"sh", "-c", "'" + program() + "' " + arguments}, folder_.path());
     ASSERT_OK(outcome);
     return *outcome;
-  };
-  TEST_ASSERT_EQUAL_INT(0, run("model build --zoo linear-regression --features 1 -o model").exit_code);
-  TEST_ASSERT_EQUAL_INT(0, run("fleet init fleet --name test --model model --broker-port " +
-                               std::to_string(ntohs(address.sin_port)))
-                               .exit_code);
-  TEST_ASSERT_EQUAL_INT(
-      0, std::system(("printf 'a,y\\n1,1\\n2,2\\n' >" + (folder / "own.csv").string()).c_str()));
-  ProgramOutcome up;
-  std::thread starter([&] { up = run("sim up --fleet fleet --boards 1 --depth native --data own.csv"); });
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-  std::string ended = "nothing ran";
-  while (ended.find("ended") == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+  }
+  [[nodiscard]] ProgramOutcome up(int patience) const {
+    return run("sim up --fleet fleet --boards 1 --depth native --data own.csv --patience " +
+               std::to_string(patience));
+  }
+  [[nodiscard]] bool board_runs() const {
     const auto state = run("sim status --fleet fleet --json");
     const Json boards = state.exit_code == 0 ? Json::parse(state.output).at("boards") : Json::array();
-    if (!boards.empty() && !boards[0].at("pid").is_null()) ended = run("sim down --fleet fleet").output;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return !boards.empty() && !boards[0].at("pid").is_null();
   }
-  starter.join();
-  ::close(listener);
+
+ private:
+  testing::TemporaryFolder folder_;
+  int listener_;
+};
+
+}  // namespace
+
+TEST("A simulation whose boards do not connect can be ended while it starts; whoever started it is told") {
+  const SilentFleet fleet;
+  auto up = std::async(std::launch::async, [&fleet] { return fleet.up(120); });
+  while (!fleet.board_runs() && up.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+  }
+  const std::string ended = fleet.run("sim down --fleet fleet").output;
+  const ProgramOutcome told = up.get();
   ASSERT_CONTAINS(ended, "ended 2 programs");  // the board and its link
-  TEST_ASSERT_EQUAL_INT(1, up.exit_code);
-  ASSERT_CONTAINS(up.output, "another command has ended the simulation");
-  TEST_ASSERT_EQUAL_size_t(0, processes_of(folder.path()));
+  TEST_ASSERT_EQUAL_INT(1, told.exit_code);
+  ASSERT_CONTAINS(told.output, "another command has ended the simulation");
+  TEST_ASSERT_EQUAL_size_t(0, processes_of(fleet.path()));
+}
+
+TEST("A board that was unplugged while it started is not waited for") {
+  const SilentFleet fleet;
+  auto up = std::async(std::launch::async, [&fleet] { return fleet.up(120); });
+  while (!fleet.board_runs() && up.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+  }
+  TEST_ASSERT_EQUAL_INT(0, fleet.run("sim unplug sim-01 --fleet fleet").exit_code);
+  const ProgramOutcome told = up.get();
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, told.exit_code, told.output.c_str());
+  ASSERT_CONTAINS(told.output, "unplugged");
+}
+
+TEST("Patience ends, and with it everything that was started") {
+  const SilentFleet fleet;
+  const ProgramOutcome told = fleet.up(1);
+  TEST_ASSERT_EQUAL_INT(1, told.exit_code);
+  ASSERT_CONTAINS(told.output, "board sim-01 is not connected after 1 s");
+  TEST_ASSERT_EQUAL_size_t(0, processes_of(fleet.path()));
 }

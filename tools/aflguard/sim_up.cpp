@@ -88,22 +88,20 @@ class Start final {
     while (true) {
       std::size_t connected = 0;
       const Board* missing = nullptr;
-      // Without their links, boards are of no use: only who ends everything ends those.
-      if (const auto links = folder_.process(kLinksService); !links || links->unplugged)
-        return unavailable("another command has ended the simulation while its boards started");
       for (const Board& board : simulation_.boards) {
-        const auto note = folder_.process(board.name);
-        const bool unplugged = !note || note->unplugged;
         TRY(const BoardLog log, read_board_log(board.command.log));
-        if (log.connected || unplugged) {
+        if (log.connected || was_unplugged(board)) {
           ++connected;
         } else {
           missing = &board;
         }
-        if (!unplugged && !is_running(note->mark))
+        if (!control_.runs(board.name) && !was_unplugged(board))
           return internal_error("board " + board.name + " has ended; its log " + board.command.log.string() +
                                 " ends: " + last_lines(board.command.log, 3));
       }
+      // Asked last: who ends everything marks the links before the boards.
+      if (const auto links = folder_.process(kLinksService); !links || links->unplugged)
+        return unavailable("another command has ended the simulation while its boards started");
       progress.show("boards connected", connected, simulation_.boards.size());
       if (missing == nullptr) return {};
       if (std::chrono::steady_clock::now() >= deadline) {
@@ -114,6 +112,12 @@ class Start final {
       }
       if (interruption_.wait(kLook)) return interrupted();
     }
+  }
+
+  /// Somebody wanted it to end, since it was started.
+  [[nodiscard]] bool was_unplugged(const Board& board) const {
+    const auto note = folder_.process(board.name);
+    return !note || note->unplugged;
   }
 
   /// Ends what was started, unless what runs now was started by somebody else since.
@@ -221,7 +225,10 @@ class Start final {
       const BoardFolder place{folder_.board(board.name)};
       board.samples = samples[i].size();
       TRY_STATUS(fill_card(settings, board, kind, place, samples[i], i));
-      TRY(board.command.arguments, kind.build(board, place));
+      auto command = kind.build(board, place);
+      // Programs that make boards hear Ctrl-C, too.
+      if (!command.ok()) return interruption_.requested() ? interrupted() : command.error();
+      board.command.arguments = std::move(*command);
       board.command.folder = place.root;
     }
     progress.finish();
@@ -304,7 +311,7 @@ Status provide_fleet(const SimUpOptions& options, std::size_t boards) {
 
 /// Starts everything while nobody else changes anything in the folder. What it started ends when it fails.
 Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::vector<Board> boards,
-              const Kinds& kinds, Start& start) {
+              const Kinds& kinds, Interruption& interruption, Start& start) {
   TRY(const auto lock, folder.lock());
   if (const auto running = start.control().running(); !running.empty()) {
     return invalid_input("a simulation of this fleet runs already (" + std::to_string(running.size()) +
@@ -314,6 +321,8 @@ Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::
   const FleetFolder fleet{folder.root().parent_path()};
   TRY(const ModelPackage package, read_model_package(fleet.model()));
   TRY(const auto samples, deal_samples(options.samples, boards.size(), package.description));
+  // Until here Ctrl-C simply ends this program.
+  TRY_STATUS(interruption.install());
   Status started = start.run(std::move(boards), kinds, samples);
   if (!started.ok()) (void)start.control().stop_everything();
   return started;
@@ -328,9 +337,8 @@ Status sim_up(const SimUpOptions& options) {
   TRY_STATUS(provide_fleet(options, boards.size()));
   TRY(const SimulationFolder folder, simulation_of(options.fleet));
   Interruption interruption;
-  TRY_STATUS(interruption.install());
   Start start(options, folder, interruption);
-  TRY_STATUS(set_up(options, folder, std::move(boards), kinds, start));
+  TRY_STATUS(set_up(options, folder, std::move(boards), kinds, interruption, start));
   // The folder is free: boards may need minutes, and somebody may want to unplug one, or to end it all.
   if (Status connected = start.wait_for_boards(); !connected.ok()) {
     start.give_up();

@@ -1,7 +1,4 @@
 // The script of our own image that takes names from the boot partition, on a folder that looks like a board.
-#include <cstdlib>
-#include <unistd.h>
-
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
 #include "tests/support/test.h"
@@ -15,7 +12,6 @@ struct Board {
   testing::TemporaryFolder root;
 
   Board() {
-    if (::geteuid() != 0) std::exit(77);  // it gives files to root
     fs::create_directories(root / "boot/firmware");
     fs::create_directories(root / "etc/aflguard");
     const fs::path overlay = testing::source_folder() / "firmware_sim/image/overlay/etc";
@@ -56,8 +52,10 @@ TEST("A board without an identity keeps its name; with one it is named after its
 
 TEST("Names of hosts are taken from the boot partition, stay, and can be replaced") {
   const Board board;
-  // As somebody's editor on another system would write it, without an end of the last line.
-  board.write("boot/firmware/hosts", "192.0.2.5 gateway.example.org\r\n# nobody\r\n192.0.2.6 other");
+  // As somebody's editor on another system would write it: a mark first, no end of the last line.
+  board.write("boot/firmware/hosts",
+              "\xef\xbb\xbf"
+              "192.0.2.5 gateway.example.org\r\n# nobody\r\n192.0.2.6 other");
   ASSERT_CONTAINS(board.set_up(), "names of hosts were taken");
   TEST_ASSERT_FALSE(fs::exists(board / "boot/firmware/hosts"));
   const char* const expected =
@@ -74,6 +72,16 @@ TEST("Names of hosts are taken from the boot partition, stay, and can be replace
       "192.0.2.9 gateway.example.org\n127.0.0.1 localhost\n127.0.1.1 pi-1\n::1 localhost ip6-localhost "
       "ip6-loopback\n",
       board.read("etc/hosts").c_str());
+}
+
+TEST("Lines that somebody has added on the board stay, until its name or its names of hosts change") {
+  const Board board;
+  const std::string mended = board.read("etc/hosts") + "192.0.2.7 by-hand\n";
+  board.write("etc/hosts", mended);
+  TEST_ASSERT_EQUAL_STRING("", board.set_up().c_str());
+  TEST_ASSERT_EQUAL_STRING(mended.c_str(), board.read("etc/hosts").c_str());
+  fs::remove(board / "etc/hostname");
+  ASSERT_CONTAINS(board.set_up(), "this board is now called aflguard-board");
 }
 
 TEST("A name that its owner has given is not given again by the board itself") {
