@@ -148,6 +148,8 @@ TEST("When a client dies, the demo says which, how, and what it last wrote, and 
   EndlessDemo demo;
   const auto victim = processes_of(demo.work, demo.process.pid(), "pi-02");
   TEST_ASSERT_EQUAL_size_t(1, victim.size());
+  wait_for("the client's first words",
+           [&] { return text_of(demo.work / "logs/pi-02.log").find('\n') != std::string::npos; });
   ::kill(victim.front(), SIGKILL);
   wait_for("the demo ends", [&] { return !demo.process.running(); });
   const std::string output = text_of(demo.folder / "output");
