@@ -62,12 +62,15 @@ exec chroot "$root" /usr/bin/env -i container=aflguard HOME=/root LC_ALL=C.UTF-8
 ENTER
 spaces="--mount --pid --uts --ipc --fork --kill-child --propagation private"
 
-# With the network: everything that the packages depend on is fetched, as an operator's apt would.
+# With the network: everything that the packages depend on is fetched, as an operator's apt would. Boards are set up by
+# cloud-init.
+foreign=yes cloud_init=cloud-init
+if [ -e "$root/var/lib/dpkg/info/libc6:$(dpkg --print-architecture).list" ]; then foreign='' cloud_init=''; fi
 # shellcheck disable=SC2086
 sh "$here/with_arm64.sh" unshare $spaces sh "$work/enter.sh" "$root" sh -c 'apt-get -q update && apt-get -q install -y --download-only \
-  --no-install-recommends mosquitto /root/old/*.deb' </dev/null >"$work/fetch.log" 2>&1 || { tail -n 20 "$work/fetch.log" >&2; exit 1; }
+  --no-install-recommends mosquitto "$@" /root/old/*.deb' sh $cloud_init </dev/null >"$work/fetch.log" 2>&1 || { tail -n 20 "$work/fetch.log" >&2; exit 1; }
 
-if [ ! -e "$root/var/lib/dpkg/info/libc6:$(dpkg --print-architecture).list" ]; then
+if [ -n "$foreign" ]; then
   sh "$here/check_in_machine.sh" "$root" "$4" "$work"
   exit 0
 fi

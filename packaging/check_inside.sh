@@ -44,14 +44,22 @@ install -o aflguard -g aflguard -m 600 /tmp/samples.csv $fleet/gateway/trusted.c
 as_fleet aflguard device add pi-1 --fleet $fleet >/dev/null
 install -o aflguard -g aflguard -m 600 /tmp/samples.csv /var/lib/aflguard/data.csv
 if [ "$(dpkg --print-architecture)" = arm64 ]; then
-  # As on stock Raspberry Pi OS: what `--boot` puts on the boot partition, and what cloud-init runs there.
+  # As on stock Raspberry Pi OS: what `--boot` puts on the boot partition, read and run by cloud-init, stage by stage.
   as_fleet aflguard device bundle pi-1 --fleet $fleet --boot --deb /srv/aflguard-client.deb -o $fleet/boot >/dev/null
   mkdir -p /boot
   mv $fleet/boot /boot/firmware
-  sh /boot/firmware/aflguard/setup.sh >/root/setup.log 2>&1 || { cat /root/setup.log; die "setup.sh of the boot partition"; }
+  apt-get -q install -y --no-install-recommends cloud-init >/root/cloud-init.log 2>&1 || { tail -n 20 /root/cloud-init.log; die "installing cloud-init"; }
+  printf 'datasource_list: [NoCloud, None]\ndatasource:\n  NoCloud:\n    seedfrom: file:///boot/firmware/\n' >/etc/cloud/cloud.cfg.d/99_boot-partition.cfg
+  # Its codes tell of every module, and a bare Debian has no locales for one of them: what counts is what is done below.
+  for stage in "init --local" "init" "modules --mode=config" "modules --mode=final"; do
+    # shellcheck disable=SC2086
+    cloud-init $stage >>/root/cloud-init.log 2>&1 || true
+  done
+  [ "$(hostname)" = pi-1 ] || die "cloud-init has named the board $(hostname)"
+  [ ! -e /boot/firmware/aflguard-identity.tar ] || tail -n 40 /root/cloud-init.log
   [ ! -e /boot/firmware/aflguard-identity.tar ] || die "the identity is still on the boot partition"
   [ "$(stat -c '%U %a' /etc/aflguard/device.key)" = "aflguard 600" ] || die "device.key: $(stat -c '%U %a' /etc/aflguard/device.key)"
-  say "setup.sh of the boot partition installs the client and takes the identity"
+  say "$(cloud-init --version 2>&1 | sed 's,.*/,,') has run the boot partition's files: client installed, identity taken"
 else
   as_fleet aflguard device bundle pi-1 --fleet $fleet -o $fleet/pi-1.tar >/dev/null
   tar -xf $fleet/pi-1.tar -C /etc/aflguard --no-same-owner
