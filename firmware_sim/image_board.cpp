@@ -13,7 +13,6 @@ namespace aflguard::firmware_sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kIdentityFile = "aflguard-identity.tar";
 constexpr const char* kFileSystemTool = "debugfs";
 constexpr const char* kLiarInBoard = "/usr/bin/aflguard-byzantine-client";
 constexpr const char* kDropInInBoard = "/etc/systemd/system/aflguard-client.service.d/lie.conf";
@@ -77,7 +76,7 @@ Status put_root_file(const fs::path& card, std::uint64_t offset, const fs::path&
 Status put_identity(const fs::path& card, std::uint64_t boot, const Board& board, const BoardFolder& folder) {
   if (!board.honest())
     TRY_STATUS(write_file_atomically(folder.card() / "attack.env", "AFLGUARD_ATTACK=" + board.attack + "\n"));
-  const fs::path archive = folder.root / kIdentityFile;
+  const fs::path archive = folder.root / image::kIdentityFile;
   TRY_STATUS(write_file_atomically(archive, std::string_view(), FileAccess::kOwnerOnly));
   const Status packed =
       run({"tar", "--owner=0", "--group=0", "-C", folder.card().string(), "-cf", archive.string(), "."});
@@ -86,7 +85,7 @@ Status put_identity(const fs::path& card, std::uint64_t boot, const Board& board
   fs::remove(archive, error);
   if (!packed.ok()) return packed;
   if (!content.ok()) return content.error();
-  TRY_STATUS(image::put_boot_file(card, boot, {kIdentityFile, std::move(*content)}));
+  TRY_STATUS(image::put_boot_file(card, boot, {image::kIdentityFile, std::move(*content)}));
   // Under the name that every fleet's broker has in its certificate, the board finds this machine.
   return image::put_boot_file(card, boot, {"hosts", std::string(kHostInMachine) + " localhost\n"});
 }

@@ -7,6 +7,9 @@
 
 namespace aflguard::image {
 
+/// The archive that a board takes its identity from.
+inline constexpr const char* kIdentityFile = "aflguard-identity.tar";
+
 /// A file for a board's boot partition.
 struct BootFile {
   std::string name;

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kIdentityFile = "aflguard-identity.tar";
 constexpr const char* kNoFleet = "none";
 
 struct ImageOptions {
@@ -62,7 +61,7 @@ Status add_fleet(const ImageOptions& options, image::ImageOrder& order) {
   TRY_STATUS(add_public_files(fleet, order.root_files));
   if (options.device.empty()) return {};
   TRY(std::string bundle, device_bundle(fleet, options.device));
-  order.boot_files.push_back({kIdentityFile, std::move(bundle)});
+  order.boot_files.push_back({image::kIdentityFile, std::move(bundle)});
   return {};
 }
 
@@ -140,12 +139,12 @@ Status identity(const ImageOptions& options) {
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(std::string bundle, device_bundle(fleet, options.device));
   TRY(const std::uint64_t offset, image::find_boot_partition(options.output));
-  TRY_STATUS(image::put_boot_file(options.output, offset, {kIdentityFile, std::move(bundle)}));
+  TRY_STATUS(image::put_boot_file(options.output, offset, {image::kIdentityFile, std::move(bundle)}));
   if (options.json) {
     const Json document = {{"schema", "aflguard-image-identity-1"},
                            {"image", options.output},
                            {"device", options.device},
-                           {"file", kIdentityFile}};
+                           {"file", image::kIdentityFile}};
     std::printf("%s\n", document.dump(2).c_str());
   } else {
     std::printf("%s: the board that starts from it becomes '%s'. For a card: run sync, then take it out.\n",
