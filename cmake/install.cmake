@@ -35,8 +35,9 @@ function(aflguard_install_unit unit component)
 endfunction()
 aflguard_install_unit(aflguard-client.service client)
 # Boards take their identity from their boot partition (docs/flash-a-fleet.md).
-install(PROGRAMS packaging/board/take-identity DESTINATION lib/aflguard COMPONENT client)
-install(FILES packaging/systemd/aflguard-identity.service DESTINATION lib/systemd/system COMPONENT client)
+install(PROGRAMS packaging/board/take-identity packaging/board/advance-clock DESTINATION lib/aflguard COMPONENT client)
+install(FILES packaging/systemd/aflguard-identity.service packaging/systemd/aflguard-clock.service
+              packaging/systemd/aflguard-clock.timer DESTINATION lib/systemd/system COMPONENT client)
 aflguard_install_unit(aflguard-gateway.service gateway)
 aflguard_install_unit(aflguard-broker.service gateway)
 foreach(component client gateway)

@@ -221,9 +221,11 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
 /// be set yet, so a certificate that begins in the future is no mistake.
 Status test_identity(const ClientConfig& config) {
-  TRY(const auto until, check_identity_files(config, SystemClock().wall()));
-  std::printf("fine: device '%s' of fleet '%s', certificate valid until %s\n", config.device.c_str(),
-              config.fleet.c_str(), to_rfc3339(until).c_str());
+  TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
+  // packaging/board/advance-clock reads this line.
+  std::printf("fine: device '%s' of fleet '%s', certificate valid from %s until %s\n", config.device.c_str(),
+              config.fleet.c_str(), to_rfc3339(certificate.not_before).c_str(),
+              to_rfc3339(certificate.not_after).c_str());
   return {};
 }
 

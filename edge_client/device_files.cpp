@@ -1,6 +1,7 @@
 #include "edge_client/device_files.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/atomic_file.h"
 #include "core/base/identifier.h"
@@ -43,12 +44,12 @@ Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
   return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys)};
 }
 
-Result<std::chrono::system_clock::time_point> check_identity_files(
-    const ClientConfig& config, std::chrono::system_clock::time_point now) {
+Result<Certificate> check_identity_files(const ClientConfig& config,
+                                         std::chrono::system_clock::time_point now) {
   TRY(const std::string pem, read_text_file(config.certificate, kMaxPemBytes));
   TRY(const Certificate certificate, in_file(config.certificate, read_certificate_pem(pem)));
-  TRY(const DeviceIdentity identity, read_device_identity(config, std::max(now, certificate.not_before)));
-  return identity.certificate.not_after;
+  TRY(DeviceIdentity identity, read_device_identity(config, std::max(now, certificate.not_before)));
+  return std::move(identity.certificate);
 }
 
 Status make_device_identity(const std::string& device, const fs::path& folder) {

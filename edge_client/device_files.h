@@ -25,9 +25,9 @@ struct DeviceIdentity {
                                                           std::chrono::system_clock::time_point now);
 
 /// The same files, checked on a machine whose clock may be behind: a certificate that begins after `now` is
-/// fine, one that has ended is not. Gives the certificate's end.
-[[nodiscard]] Result<std::chrono::system_clock::time_point> check_identity_files(
-    const ClientConfig& config, std::chrono::system_clock::time_point now);
+/// fine, one that has ended is not. Gives the certificate.
+[[nodiscard]] Result<Certificate> check_identity_files(const ClientConfig& config,
+                                                       std::chrono::system_clock::time_point now);
 
 /// Makes a new key and a certificate request for `device` in `folder`: device.key (0600), device.csr.
 /// kInvalidInput when the folder has a key already: a key is never overwritten.

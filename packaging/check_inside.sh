@@ -31,6 +31,7 @@ for unit in aflguard-client aflguard-gateway aflguard-broker; do
   say "$unit: exposure $exposure of 10"
   awk "BEGIN { exit !($exposure < 3) }" || die "$unit.service is exposed: $exposure, 3 is allowed"
 done
+systemd-analyze verify --man=no aflguard-identity.service aflguard-clock.service aflguard-clock.timer || die "the board's units"
 [ "$(stat -c '%U %a' /etc/aflguard)" = "aflguard 750" ] || die "/etc/aflguard: $(stat -c '%U %a' /etc/aflguard)"
 [ "$(stat -c '%U %a' /var/lib/aflguard)" = "aflguard 700" ] || die "/var/lib/aflguard: $(stat -c '%U %a' /var/lib/aflguard)"
 
@@ -67,6 +68,26 @@ else
 fi
 as_fleet aflguard-client --config /etc/aflguard/client.toml --test-config >/dev/null || die "client --test-config"
 as_fleet aflguard-gateway --config $fleet/gateway/gateway.toml --test-config >/dev/null || die "gateway --test-config"
+
+# A board without a battery. Only where the clock is this system's own.
+if [ "$(dpkg --print-architecture)" = arm64 ]; then
+  ! systemctl -q is-active aflguard-client || systemctl stop aflguard-client
+  now=$(date +%s)
+  boot_at() { # SECONDS: its clock at the next start of the client
+    rm -rf /run/aflguard-clock
+    systemctl stop aflguard-clock.timer
+    date -s "@$1" >/dev/null
+    systemctl start aflguard-clock.service || die "aflguard-clock.service"
+  }
+  boot_at 1000000000
+  [ "$(date +%s)" -ge $((now - 3600)) ] || die "the clock was put forward to $(date) only"
+  rm -r /var/lib/aflguard-clock
+  boot_at 1000000000
+  [ "$(date +%s)" -ge $((now - 3600)) ] || die "without a stamp, the clock was put forward to $(date) only"
+  boot_at $((now + 30))
+  [ $(($(date +%s) - now)) -ge 30 ] && [ $(($(date +%s) - now)) -lt 900 ] || die "a clock that was right was set to $(date)"
+  say "a clock that starts in 2001 is put forward"
+fi
 
 start_and_look() {
   systemctl start aflguard-broker aflguard-gateway aflguard-client

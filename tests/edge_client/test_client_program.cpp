@@ -290,7 +290,7 @@ TEST("--test-identity looks at the identity alone: neither samples nor a model a
   const std::vector<std::string> test = {"--config", "client.toml", "--test-identity"};
   const auto fine = rig.run_client(test);
   TEST_ASSERT_EQUAL_INT_MESSAGE(0, fine.exit_code, fine.output.c_str());
-  ASSERT_CONTAINS(fine.output, "fine: device 'pi-1' of fleet 'orchard', certificate valid until 2");
+  ASSERT_CONTAINS(fine.output, "fine: device 'pi-1' of fleet 'orchard', certificate valid from 2");
   fs::remove(rig.folder / "gateway.pem");
   const auto wrong = rig.run_client(test);
   TEST_ASSERT_EQUAL_INT(1, wrong.exit_code);
