@@ -56,9 +56,8 @@ check_image() {
   build_targets="aflguard aflguard-gateway test.tools.sim_verbs"
   build release
   build_targets=
-  make_packages client arm64
+  make_board_image
   check_boot_bundle "$(client_package)" build/check/boot-bundle
   sh tests/image/run.sh build/release/bin "$(client_package)" build/check/image
-  make_board_image
   simulate_at_length image=2 mnist 1
 }
