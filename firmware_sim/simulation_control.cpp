@@ -110,7 +110,12 @@ Status SimulationControl::stop_everything() const {
 }
 
 Result<const Board*> require_board(const Simulation& simulation, const std::string& name) {
-  if (const Board* board = find_board(simulation.boards, name); board != nullptr) return board;
+  if (const Board* board = find_board(simulation.boards, name); board != nullptr) {
+    if (!board->command.arguments.empty()) return board;
+    return unavailable(
+        "board " + name +
+        " was not made, since the last sim up did not get that far; run aflguard sim up again");
+  }
   std::vector<std::string_view> names;
   for (const Board& board : simulation.boards) names.push_back(board.name);
   return not_found(unknown_name("board", name, names));

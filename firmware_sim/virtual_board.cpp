@@ -1,5 +1,6 @@
 #include "firmware_sim/virtual_board.h"
 
+#include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
 #include "firmware_sim/programs.h"
 #include "firmware_sim/virtual_machine.h"
@@ -35,8 +36,9 @@ Result<std::uint64_t> folder_bytes(const fs::path& folder) {
 Status make_disk(const fs::path& file, const std::string& label, const fs::path& content,
                  std::uint64_t bytes) {
   const fs::path staging = file.string() + ".new";
+  // A card holds a key: closed to others before the first byte is in it.
+  TRY_STATUS(write_file_atomically(staging, std::string_view(), FileAccess::kOwnerOnly));
   std::error_code error;
-  fs::remove(staging, error);
   std::vector<std::string> command = {
       find_program(kMakeDisk).string(), "-q", "-F", "-t", "ext4", "-L", label, "-E", "root_owner=0:0"};
   if (!content.empty()) command.insert(command.end(), {"-d", content.string()});

@@ -59,7 +59,8 @@ Status copy_model(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 Status create_fleet(const fs::path& target, const FleetSettings& settings, CertificateAuthority& authority,
-                    const std::optional<fs::path>& model, const Clock& clock) {
+                    const std::optional<fs::path>& model, const Clock& clock,
+                    const std::function<Status(const FleetFolder&)>& furnish) {
   TRY_STATUS(check_settings(settings));
   std::error_code error;
   fs::path final_root = fs::absolute(target, error).lexically_normal();
@@ -81,6 +82,7 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(write_device_book(staged.device_book(), {}));
   if (model) TRY_STATUS(copy_model(*model, staged.model()));
   TRY_STATUS(write_file_atomically(staged.settings(), fleet_settings_text(settings)));
+  if (furnish) TRY_STATUS(furnish(staged));
   return staging.commit();
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,11 +25,13 @@ inline constexpr std::chrono::minutes kCertificateBackdating{10};
 inline constexpr std::chrono::days kAuthorityLifetime{7305};
 
 /// Makes the whole folder of a new fleet, or nothing: the authority's files, identities of broker, gateway
-/// and viewers, and their configuration. `model` is copied to DIR/model when given. kInvalidInput when
-/// `target` exists and is not an empty folder.
+/// and viewers, and their configuration. `model` is copied to DIR/model when given; `furnish` may
+/// then change what is in the folder, which is not in its place yet. kInvalidInput when `target` exists and
+/// is not an empty folder.
 [[nodiscard]] Status create_fleet(const std::filesystem::path& target, const FleetSettings& settings,
                                   CertificateAuthority& authority,
-                                  const std::optional<std::filesystem::path>& model, const Clock& clock);
+                                  const std::optional<std::filesystem::path>& model, const Clock& clock,
+                                  const std::function<Status(const FleetFolder&)>& furnish = {});
 
 /// One of the fleet's own programs, whose certificate can be renewed like a device's.
 enum class FleetRole : std::uint8_t { kBroker, kGateway };

@@ -108,3 +108,12 @@ TEST("A board that there is not is refused with the nearest name") {
   const SimulationFolder folder(fleet.path());
   ASSERT_CONTAINS(message_of(require_board(example(folder), "sim-1")), "did you mean 'sim-01'?");
 }
+
+TEST("A board that a killed start has left without a program is refused, not run") {
+  const testing::TemporaryFolder fleet;
+  const SimulationFolder folder(fleet.path());
+  Simulation simulation = example(folder);
+  ASSERT_OK(require_board(simulation, "sim-01"));
+  simulation.boards.front().command.arguments.clear();
+  ASSERT_CONTAINS(message_of(require_board(simulation, "sim-01")), "run aflguard sim up again");
+}

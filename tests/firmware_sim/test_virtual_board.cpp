@@ -82,6 +82,7 @@ TEST("Disks are made of a folder without mounting; the card changes with it, the
     return run_program({find_program("debugfs").string(), "-R", "cat " + file, disk.string()}, "/")->output;
   };
   ASSERT_CONTAINS(read(place.root / "card.img", "/client.toml"), "first");
+  TEST_ASSERT_TRUE(fs::status(place.root / "card.img").permissions() == fs::perms(0600));  // it holds a key
   ASSERT_OK(write_file_atomically(folder / "spool", "kept\n"));
   const auto put =
       run_program({find_program("debugfs").string(), "-w", "-R",

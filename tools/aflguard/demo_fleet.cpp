@@ -106,8 +106,8 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   std::error_code error;
   const fs::path files = folder / "data";
   fs::create_directory(files, error);
-  TRY(const auto trusted, export_dataset(data.trusted, files, "trusted"));
-  TRY(const auto evaluation, export_dataset(*data.test, files, "test"));
+  TRY(const auto trusted, export_dataset(data.trusted, files, "trusted", files));
+  TRY(const auto evaluation, export_dataset(*data.test, files, "test", files));
   std::string leaked = "[trusted]\n";
   for (const std::string& line : trusted) leaked += line + "\n";
   demo.leaked_trusted = files / "leaked-trusted.toml";
@@ -128,7 +128,7 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
       return invalid_input("client " + std::to_string(i + 1) + " of " + std::to_string(options.clients) +
                            " would get no data of '" + options.dataset + "'; choose fewer clients");
     }
-    TRY(const auto lines, export_dataset(own, files, name.data()));
+    TRY(const auto lines, export_dataset(own, files, name.data(), files));
     TRY_STATUS(fleet.add_device({name.data(), {}, {}}, authority, clock));
     const fs::path configuration = fleet.folder().device(name.data()) / "client.toml";
     TRY_STATUS(write_file_atomically(configuration, client_text(demo.fleet, options, name.data(), i, lines)));

@@ -129,13 +129,13 @@ Status make_learning_fleet(const fs::path& root, const std::string& dataset, std
   TRY(fleet.broker_port, firmware_sim::free_loopback_port());
   TRY(auto authority, OpensslAuthority::create(fleet.name, clock.wall() - kCertificateBackdating,
                                                clock.wall() + kAuthorityLifetime));
-  TRY_STATUS(create_fleet(root, fleet, authority, std::nullopt, clock));
-  TRY(const auto made, Fleet::open(root));
-  TRY_STATUS(write_model_package(package, made.folder().model(), /*replace=*/false));
-  TRY(const auto trusted, export_dataset(data.trusted, made.folder().gateway(), "trusted"));
-  TRY(const auto evaluation, export_dataset(*data.test, made.folder().gateway(), "test"));
-  return write_file_atomically(made.folder().gateway() / "gateway.toml",
-                               learning_gateway_text(fleet, settings, trusted, evaluation));
+  return create_fleet(root, fleet, authority, std::nullopt, clock, [&](const FleetFolder& made) -> Status {
+    TRY_STATUS(write_model_package(package, made.model(), /*replace=*/false));
+    TRY(const auto trusted, export_dataset(data.trusted, made.gateway(), "trusted", {}));
+    TRY(const auto evaluation, export_dataset(*data.test, made.gateway(), "test", {}));
+    return write_file_atomically(made.gateway() / "gateway.toml",
+                                 learning_gateway_text(fleet, settings, trusted, evaluation));
+  });
 }
 
 }  // namespace aflguard::tools

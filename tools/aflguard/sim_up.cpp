@@ -11,7 +11,6 @@
 #include "core/base/clock.h"
 #include "core/base/progress.h"
 #include "core/learning/model_package.h"
-#include "firmware_sim/byzantine_client/attack.h"
 #include "firmware_sim/link_relay.h"
 #include "firmware_sim/simulation_control.h"
 #include "fleet/configuration.h"
@@ -71,9 +70,11 @@ class Start final {
       board.command.log = folder_.log(board.name);
       TRY_STATUS(folder_.write_link(board.name, {}));
     }
-    TRY_STATUS(options_.with_gateway ? start_gateway(settings) : check_broker(settings));
-    TRY_STATUS(start_links());
+    if (!options_.with_gateway) TRY_STATUS(check_broker(settings));
     TRY_STATUS(enrol());
+    // Now: it then knows all boards when it starts.
+    if (options_.with_gateway) TRY_STATUS(start_gateway(settings));
+    TRY_STATUS(start_links());
     TRY_STATUS(make_boards(settings, kinds, samples));
     TRY_STATUS(folder_.write(simulation_));
     for (const Board& board : simulation_.boards) TRY_STATUS(control_.start(board.name, board.command));
@@ -248,11 +249,7 @@ class Start final {
     }
     fs::copy(fleet_.model(), card.path() / "model", fs::copy_options::recursive, error);
     if (error) return io_error("cannot copy " + fleet_.model().string() + ": " + error.message());
-    TRY(std::vector<std::string> lines, export_dataset(samples, card.path(), "samples"));
-    for (std::string& line : lines) {  // the card's place differs between boards and this machine
-      const std::string prefix = card.path().string() + "/";
-      if (const auto found = line.find(prefix); found != std::string::npos) line.erase(found, prefix.size());
-    }
+    TRY(const std::vector<std::string> lines, export_dataset(samples, card.path(), "samples", {}));
     TRY_STATUS(write_file_atomically(
         card.path() / "client.toml",
         TomlTemplate(client_configuration(settings, board.name))
@@ -331,7 +328,6 @@ Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::
 }  // namespace
 
 Status sim_up(const SimUpOptions& options) {
-  if (options.order.malicious > 0) TRY_STATUS(check_attack(options.order.attack));
   TRY(std::vector<Board> boards, plan_boards(options.order));
   TRY(const Kinds kinds, kinds_for(boards, options.places));
   TRY_STATUS(provide_fleet(options, boards.size()));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "firmware_sim/byzantine_client/attack.h"
 #include "firmware_sim/simulation_control.h"
 #include "tools/aflguard/sim_chaos.h"
 #include "tools/aflguard/sim_place.h"
@@ -68,13 +69,13 @@ Status for_each_board(const Options& options, const char* done, bool services,
   TRY(const SimulationFolder folder, simulation_of(options.fleet));
   TRY(const auto lock, folder.lock());
   TRY(const Simulation simulation, folder.read());
+  for (const std::string& name : options.boards) {
+    if (const auto known = require_board(simulation, name); !known.ok()) return known.error();
+  }
   const SimulationControl control(folder);
   if (services) {
     for (const Service& service : simulation.services)
       TRY_STATUS(control.start(service.name, service.command));
-  }
-  for (const std::string& name : options.boards) {
-    if (const auto known = require_board(simulation, name); !known.ok()) return known.error();
   }
   for (const std::string& name : options.boards) {
     const Board& board = *find_board(simulation.boards, name);
@@ -150,6 +151,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
           "each, as in board=2,user=4")
       ->capture_default_str();
   verb->add_option("--malicious", up.order.malicious, "How many of them lie: the last ones")
+      ->check(CLI::Range(0, static_cast<int>(kMaxBoards)))
       ->capture_default_str();
   verb->add_option("--attack", up.order.attack,
                    "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage")
@@ -167,6 +169,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
       "--with-gateway", up.with_gateway,
       "Start the fleet's broker and gateway, too; where there is no fleet, make one for the data set");
   verb->add_option("--seed", up.samples.seed, "Of the dealing out, and of the boards' choice of samples")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--interval", up.interval_seconds, "Seconds between two updates of a board, at least")
       ->check(CLI::Range(0.0, 86400.0))
@@ -183,6 +186,12 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_flag("--json", up.json, "Print one JSON document, as sim status does");
+  // What no simulation can have is a mistake of the command line.
+  verb->parse_complete_callback([&up] {
+    if (const auto plan = plan_boards(up.order); !plan.ok()) throw CLI::ValidationError(plan.error().message);
+    const Status attack = up.order.malicious > 0 ? check_attack(up.order.attack) : Status();
+    if (!attack.ok()) throw CLI::ValidationError(attack.error().message);
+  });
   verb->footer(
       "Returns when all boards are connected; they go on until aflguard sim down.\n\n"
       "Examples:\n"
@@ -213,6 +222,7 @@ void add_chaos(CLI::App& sim, const Shared& options, Action& action) {
       sim, "chaos", "Break boards, links, gateway and broker by a seed, and prove that nothing is lost",
       options, chaos.fleet, action, [](const Options& given) { return sim_chaos(given.chaos); });
   verb->add_option("--seed", chaos.seed, "Of the fault script: the same seed gives the same script")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--minutes", chaos.minutes, "How long things break")
       ->check(CLI::Range(0.05, 10080.0))
