@@ -1,12 +1,16 @@
 #include "firmware_sim/image/boot_partition.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 #include <vector>
 
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
+#include "firmware_sim/image/fat_clusters.h"
 #include "firmware_sim/image/image_plan.h"
 
 namespace aflguard::image {
@@ -19,14 +23,85 @@ std::string place(const fs::path& image, std::uint64_t offset) {
   return fs::absolute(image).string() + "@@" + std::to_string(offset);
 }
 
-/// Runs one of mtools. MTOOLS_SKIP_CHECK: it need not fit the geometry of a disk of the past.
-Status mtool(std::vector<std::string> arguments) {
+/// What one of mtools prints. MTOOLS_SKIP_CHECK: it need not fit the geometry of a disk of the past.
+Result<std::string> mtool_output(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"env", "MTOOLS_SKIP_CHECK=1", "MTOOLSRC=/dev/null"});
   const std::string name = arguments[3];
-  TRY(const ProgramOutcome outcome, run_program(arguments, "/"));
+  TRY(ProgramOutcome outcome, run_program(arguments, "/"));
   if (outcome.exit_code == 127) return not_found(name + " is missing; install Debian's package mtools");
   if (outcome.exit_code != 0) return io_error(name + ": " + outcome.last_line());
-  return {};
+  return std::move(outcome.output);
+}
+
+Status mtool(std::vector<std::string> arguments) {
+  const auto output = mtool_output(std::move(arguments));
+  return output.ok() ? Status() : Status(output.error());
+}
+
+/// An image file or a card, open.
+class Medium final {
+ public:
+  static Result<Medium> open(const fs::path& path, int mode) {
+    Medium made(path, ::open(path.c_str(), mode | O_CLOEXEC));
+    if (made.fd_ >= 0) return made;
+    const std::string text = "cannot open " + path.string() + ": " + std::strerror(errno);
+    if (errno == ENOENT) return not_found(text);
+    return io_error(text + (errno == EACCES ? "; cards belong to root: try it with sudo" : ""));
+  }
+  Medium(Medium&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+  Medium& operator=(Medium&&) = delete;
+  Medium(const Medium&) = delete;
+  ~Medium() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] std::string sector(std::uint64_t offset) const {
+    std::string bytes(kSector, '\0');
+    const ssize_t got = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return bytes;
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    const off_t end = ::lseek(fd_, 0, SEEK_END);
+    return end < 0 ? 0 : static_cast<std::uint64_t>(end);
+  }
+  [[nodiscard]] Status clear(std::uint64_t offset, std::uint64_t bytes) const {
+    const std::string zeros(kClearBytes, '\0');
+    while (bytes > 0) {
+      const std::size_t part = std::min<std::uint64_t>(bytes, zeros.size());
+      const ssize_t written = ::pwrite(fd_, zeros.data(), part, static_cast<off_t>(offset));
+      if (written <= 0) return io_error("cannot write " + path_.string() + ": " + std::strerror(errno));
+      offset += static_cast<std::uint64_t>(written);
+      bytes -= static_cast<std::uint64_t>(written);
+    }
+    return {};
+  }
+  [[nodiscard]] Status sync() const {
+    if (::fsync(fd_) == 0) return {};
+    return io_error("cannot write " + path_.string() + ": " + std::strerror(errno));
+  }
+
+ private:
+  static constexpr std::size_t kClearBytes = 64 << 10;
+  Medium(fs::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  fs::path path_;
+  int fd_;
+};
+
+/// Removes a file so that its content is gone, too: it may be a key.
+Status erase_boot_file(const fs::path& image, std::uint64_t offset, const std::string& name) {
+  TRY(const std::string listing, mtool_output({"mshowfat", "-i", place(image, offset), "::" + name}));
+  TRY(const Medium medium, Medium::open(image, O_RDWR));
+  TRY(const auto ranges, file_ranges(medium.sector(offset), listing));
+  for (const ByteRange& range : ranges) TRY_STATUS(medium.clear(offset + range.offset, range.bytes));
+  TRY_STATUS(medium.sync());
+  return mtool({"mdel", "-i", place(image, offset), "::" + name});
+}
+
+bool is_compressed(const std::string& begin) {
+  return begin.starts_with(
+             "\xfd"
+             "7zXZ") ||
+         begin.starts_with("\x1f\x8b") || begin.starts_with("\x28\xb5\x2f\xfd");
 }
 
 /// A folder that only this user can read and that goes with the object: identities pass through it.
@@ -53,13 +128,16 @@ class PrivateFolder final {
 
 Result<std::uint64_t> find_partition(const fs::path& image,
                                      Result<std::uint64_t> (*offset_in)(const std::string& first_sector)) {
-  std::ifstream in(image, std::ios::binary);
-  std::string sector(kSector, '\0');
-  if (!in) return not_found("cannot open " + image.string());
-  in.read(sector.data(), static_cast<std::streamsize>(sector.size()));
-  sector.resize(static_cast<std::size_t>(in.gcount()));
+  TRY(const Medium medium, Medium::open(image, O_RDONLY));
+  const std::string sector = medium.sector(0);
+  if (is_compressed(sector)) return invalid_input(image.string() + " is compressed; unpack it first");
   auto offset = offset_in(sector);
   if (!offset.ok()) return at(image.string(), offset.error());
+  const std::uint64_t end = partitions_end(sector);
+  if (end > medium.bytes()) {
+    return invalid_input(image.string() + " is cut off: its partitions end at byte " + std::to_string(end) +
+                         ", and it has " + std::to_string(medium.bytes()));
+  }
   return offset;
 }
 
@@ -93,11 +171,33 @@ Status fill_boot_partition(const fs::path& image, std::uint64_t offset, const fs
   return mtool(std::move(arguments));
 }
 
+std::string boot_partition_label(const fs::path& image, std::uint64_t offset) {
+  const auto output = mtool_output({"mlabel", "-s", "-i", place(image, offset), "::"});
+  constexpr std::string_view kBefore = "Volume label is ";
+  const std::size_t at = output.ok() ? output->find(kBefore) : std::string::npos;
+  if (at == std::string::npos) return {};
+  std::string label = output->substr(at + kBefore.size());
+  label.erase(std::min(label.find_first_of(" \n("), label.size()));
+  return label;
+}
+
 Status put_boot_file(const fs::path& image, std::uint64_t offset, const BootFile& file) {
   TRY(const PrivateFolder folder, PrivateFolder::make());
   const fs::path copy = folder.path() / "content";
   TRY_STATUS(write_file_atomically(copy, file.content, FileAccess::kOwnerOnly));
-  return mtool({"mcopy", "-i", place(image, offset), "-o", copy.string(), "::" + file.name});
+  // Under another name first: where there is no room for it, the old one stays.
+  const std::string incoming = file.name + ".new";
+  const Status put = mtool({"mcopy", "-i", place(image, offset), "-o", copy.string(), "::" + incoming});
+  if (!put.ok()) {
+    (void)mtool({"mdel", "-i", place(image, offset), "::" + incoming});
+    return at(std::to_string(file.content.size()) + " bytes for the boot partition of " + image.string(),
+              put.error());
+  }
+  if (mtool({"mdir", "-b", "-i", place(image, offset), "::" + file.name}).ok())
+    TRY_STATUS(erase_boot_file(image, offset, file.name));
+  TRY_STATUS(mtool({"mren", "-i", place(image, offset), "::" + incoming, "::" + file.name}));
+  TRY(const Medium medium, Medium::open(image, O_RDWR));
+  return medium.sync();
 }
 
 Status take_boot_file(const fs::path& image, std::uint64_t offset, const std::string& name,

@@ -109,8 +109,10 @@ class Build final {
       return status.error();
     }
     fs::rename(partial, order_.output, error);
-    if (error) return io_error("cannot write " + order_.output.string() + ": " + error.message());
-    return built_;
+    if (!error) return built_;
+    const std::string reason = error.message();
+    fs::remove(partial, error);  // it may hold a key
+    return io_error("cannot write " + order_.output.string() + ": " + reason);
   }
 
  private:
@@ -123,11 +125,10 @@ class Build final {
   Status clear_work() {
     std::error_code error;
     if (!fs::exists(work_, error)) return {};
-    fs::remove_all(work_ / "root", error);
-    if (error && fs::exists(work_ / "in_namespace.sh")) {
-      (void)run_program(inside({"sh", "-c", "rm -rf \"$1\"/root \"$1\"/mmdebstrap.*", "sh", work_.string()}),
-                        "/");
-    }
+    fs::remove_all(work_, error);
+    if (!error) return {};
+    TRY_STATUS(write_file_atomically(work_ / "in_namespace.sh", in_namespace_script()));
+    (void)run_program(inside({"find", work_.string(), "-mindepth", "1", "-delete"}), "/");
     fs::remove_all(work_, error);
     if (error)
       return io_error("cannot empty " + work_.string() + ": " + error.message() + "; remove it as root");
@@ -289,6 +290,10 @@ Status check_order(const ImageOrder& order) {
   std::error_code error;
   const fs::path folder = fs::absolute(order.output).parent_path();
   if (!fs::is_directory(folder, error)) return not_found("there is no folder " + folder.string());
+  if (fs::exists(order.output, error) && !fs::is_regular_file(order.output, error)) {
+    return invalid_input(order.output.string() +
+                         " is no regular file; make the image in a file, and write that to the card with dd");
+  }
   return {};
 }
 

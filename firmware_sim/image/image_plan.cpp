@@ -1,5 +1,6 @@
 #include "firmware_sim/image/image_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -13,10 +14,12 @@ constexpr std::uint64_t kBootOffset = 4 * kMebibyte;
 constexpr std::uint64_t kBootBytes = 256 * kMebibyte;
 constexpr std::size_t kFirstEntry = 446;
 constexpr std::size_t kEntryBytes = 16;
+constexpr std::size_t kEntries = 4;
 
 struct PartitionEntry {
   std::uint8_t type = 0;
   std::uint64_t start = 0;  ///< in sectors
+  std::uint64_t sectors = 0;
 };
 
 Result<PartitionEntry> partition_entry(const std::string& first_sector, std::size_t index) {
@@ -27,7 +30,10 @@ Result<PartitionEntry> partition_entry(const std::string& first_sector, std::siz
   const std::size_t at = kFirstEntry + index * kEntryBytes;
   PartitionEntry entry;
   entry.type = byte(at + 4);
-  for (std::size_t i = 4; i-- > 0;) entry.start = entry.start << 8 | byte(at + 8 + i);
+  for (std::size_t i = 4; i-- > 0;) {
+    entry.start = entry.start << 8 | byte(at + 8 + i);
+    entry.sectors = entry.sectors << 8 | byte(at + 12 + i);
+  }
   return entry;
 }
 
@@ -93,6 +99,15 @@ Result<std::uint64_t> root_partition_offset(const std::string& first_sector) {
   if (entry.type != 0x83 || entry.start == 0)
     return invalid_input("its second partition is not one of Linux, so it is no card for a Raspberry Pi");
   return entry.start * kSector;
+}
+
+std::uint64_t partitions_end(const std::string& first_sector) {
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    const auto entry = partition_entry(first_sector, i);
+    if (entry.ok() && entry->type != 0) end = std::max(end, (entry->start + entry->sectors) * kSector);
+  }
+  return end;
 }
 
 }  // namespace aflguard::image

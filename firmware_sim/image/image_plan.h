@@ -43,5 +43,7 @@ inline constexpr std::uint64_t kLargestImageBytes = std::uint64_t{256} << 30;
 [[nodiscard]] Result<std::uint64_t> boot_partition_offset(const std::string& first_sector);
 /// The same of the second partition, which must be one of Linux.
 [[nodiscard]] Result<std::uint64_t> root_partition_offset(const std::string& first_sector);
+/// Where the last of all partitions ends, in bytes: an image or card must be at least this large.
+[[nodiscard]] std::uint64_t partitions_end(const std::string& first_sector);
 
 }  // namespace aflguard::image

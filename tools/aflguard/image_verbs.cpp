@@ -10,6 +10,7 @@
 #include "core/base/stop_signal.h"
 #include "datasets/folders.h"
 #include "firmware_sim/image/build_image.h"
+#include "firmware_sim/image/card_check.h"
 #include "fleet/provisioning.h"
 #include "tools/aflguard/board_packages.h"
 
@@ -32,6 +33,12 @@ struct ImageOptions {
   bool refresh = false;
   bool json = false;
 };
+
+/// False for devices that were enrolled with a request: their key has never left the board.
+bool has_key(const Fleet& fleet, const std::string& device) {
+  std::error_code error;
+  return fs::exists(fleet.folder().device(device) / "device.key", error);
+}
 
 /// What every board of the fleet may know: its authority, its gateway's key, its model.
 Status add_public_files(const Fleet& fleet, std::vector<image::ImageFile>& files) {
@@ -61,6 +68,11 @@ Status add_fleet(const ImageOptions& options, image::ImageOrder& order) {
   TRY_STATUS(add_public_files(fleet, order.root_files));
   if (options.device.empty()) return {};
   TRY(std::string bundle, device_bundle(fleet, options.device));
+  if (!has_key(fleet, options.device)) {
+    return invalid_input("the key of '" + options.device +
+                         "' was made on its board, which a new card knows nothing of; make the image without "
+                         "--device");
+  }
   order.boot_files.push_back({image::kIdentityFile, std::move(bundle)});
   return {};
 }
@@ -139,6 +151,7 @@ Status identity(const ImageOptions& options) {
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(std::string bundle, device_bundle(fleet, options.device));
   TRY(const std::uint64_t offset, image::find_boot_partition(options.output));
+  TRY_STATUS(image::prepare_card(options.output, offset));
   TRY_STATUS(image::put_boot_file(options.output, offset, {image::kIdentityFile, std::move(bundle)}));
   if (options.json) {
     const Json document = {{"schema", "aflguard-image-identity-1"},
@@ -147,8 +160,9 @@ Status identity(const ImageOptions& options) {
                            {"file", image::kIdentityFile}};
     std::printf("%s\n", document.dump(2).c_str());
   } else {
-    std::printf("%s: the board that starts from it becomes '%s'. For a card: run sync, then take it out.\n",
-                options.output.c_str(), options.device.c_str());
+    std::printf(
+        "%s: the board that starts from it becomes '%s'%s\n", options.output.c_str(), options.device.c_str(),
+        has_key(fleet, options.device) ? "." : ". It must have its key already: it was made on the board.");
   }
   return {};
 }
@@ -163,11 +177,17 @@ void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Ac
   verb->add_option("--device", options->device,
                    "Put this device's identity into the image; for one board only");
   verb->add_option("-o,--output", options->output, "The image to write")->required();
-  verb->add_option("--size", options->size, "Its size; boards grow it to their card")->capture_default_str();
+  verb->add_option("--size", options->size, "Its size; boards grow it to their card")
+      ->check([](const std::string& text) {
+        const auto size = image::parse_image_size(text);
+        return size.ok() ? std::string() : size.error().message;
+      })
+      ->capture_default_str();
   verb->add_option("--suite", options->suite, "The Debian release")->capture_default_str();
   verb->add_option(
-      "--deb", options->packages,
-      "Our packages for arm64, aflguard-client among them; otherwise what ./run package has made");
+          "--deb", options->packages,
+          "One of our packages for arm64, aflguard-client among them; otherwise what ./run package has made")
+      ->allow_extra_args(false);
   verb->add_flag("--compress", options->compress, "Write an .img.xz");
   verb->add_flag("--refresh", options->refresh, "Fetch Debian's packages anew, not from the cache");
   verb->add_flag("--json", options->json, "Print one JSON document");
