@@ -30,8 +30,8 @@ struct Board {
   Board() {
     if (::geteuid() != 0) std::exit(77);  // it becomes the client's user
     for (const char* name : {"bin", "state", "run"}) fs::create_directories(folder / name);
-    ASSERT_OK(write_file_atomically(folder / "bin/date", kDate));
-    fs::permissions(folder / "bin/date", fs::perms(0755));
+    put_program("date", kDate);
+    put_program("timedatectl", "#!/bin/sh\necho no\n");
     shell("aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet");
     const std::string identity =
         shell("aflguard-client --config fleet/devices/pi-1/client.toml --test-identity");
@@ -41,6 +41,11 @@ struct Board {
     };
     begin = moment("valid from ");
     end = moment("until ");
+  }
+  void put_program(const std::string& name, std::string_view text) const {
+    const fs::path file = folder / ("bin/" + name);
+    ASSERT_OK(write_file_atomically(file, text));
+    fs::permissions(file, fs::perms(0755));
   }
   [[nodiscard]] ProgramOutcome outcome_of(const std::string& script) const {
     const std::string bin = std::getenv("AFLGUARD_BIN");
@@ -97,6 +102,12 @@ TEST("A moment beyond the certificate's end is not believed") {
   const Board board;
   board.remember(board.end + 10);
   expect(board.begin, board.boot_at(1000));
+}
+
+TEST("A clock that a time server has set is left alone") {
+  const Board board;
+  board.put_program("timedatectl", "#!/bin/sh\necho yes\n");
+  expect(1000, board.boot_at(1000));
 }
 
 TEST("Without an identity that holds, the clock is left alone, and the reason is said") {

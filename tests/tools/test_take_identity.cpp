@@ -117,7 +117,9 @@ TEST("After a power loss at any step the next boot takes the identity") {
   const char* const losses[] = {
       "mkdir etc.incoming && tar -xf pi-2.tar -C etc.incoming client.toml",
       "mkdir etc.incoming && tar -xf pi-2.tar -C etc.incoming && mv etc etc.outgoing",
-      "cp -a etc etc.outgoing"};
+      "cp -a etc etc.outgoing",
+      // While an earlier archive was overwritten.
+      "head -c 700 pi-1.tar >boot/aflguard-identity.taken"};
   for (const char* loss : losses) {
     board.give("pi-2.tar");
     board.run(loss);
@@ -126,7 +128,34 @@ TEST("After a power loss at any step the next boot takes the identity") {
     TEST_ASSERT_EQUAL_STRING("pi-2", board.device().c_str());
     TEST_ASSERT_FALSE(fs::exists(board.etc.string() + ".incoming"));
     TEST_ASSERT_FALSE(fs::exists(board.etc.string() + ".outgoing"));
+    TEST_ASSERT_FALSE(fs::exists(board.folder / "boot/aflguard-identity.taken"));
     board.give("pi-1.tar");
     TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
   }
+}
+
+TEST(
+    "After a power loss without an archive to take, the old identity is back, and half an archive is "
+    "erased") {
+  skip_unless_root();
+  const Board board;
+  board.give("pi-1.tar");
+  TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
+  board.run("head -c 700 pi-1.tar >boot/aflguard-identity.taken && mv etc etc.outgoing");
+  TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
+  TEST_ASSERT_EQUAL_STRING("pi-1", board.device().c_str());
+  TEST_ASSERT_FALSE(fs::exists(board.folder / "boot/aflguard-identity.taken"));
+  TEST_ASSERT_FALSE(fs::exists(board.folder / "boot/aflguard-identity-problem.txt"));
+}
+
+TEST("Links that somebody has put on the board do not keep it from taking a new identity") {
+  skip_unless_root();
+  const Board board;
+  board.give("pi-1.tar");
+  TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
+  board.run("echo 1,2 >elsewhere.csv && ln -s ../elsewhere.csv etc/samples.csv");
+  board.give("pi-2.tar");
+  const auto taken = board.take();
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, taken.exit_code, taken.output.c_str());
+  TEST_ASSERT_TRUE(fs::is_symlink(board.etc / "samples.csv"));
 }
