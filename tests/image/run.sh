@@ -110,6 +110,7 @@ check_contents() {
   in_boot cmdline.txt | grep -q 'root=LABEL=aflguard-root' || fail "cmdline.txt: $(in_boot cmdline.txt)"
   [ -z "$(in_root /etc/machine-id)" ] || fail "the image has a machine-id"
   [ -z "$(in_root /etc/ssh/ssh_host_ed25519_key)" ] || fail "the image has an ssh host key"
+  [ -n "$(in_root /etc/shadow)" ] || fail "the image's files cannot be read"
   in_root /etc/shadow | grep -v '^[^:]*:[*!]' | grep . && fail "somebody has a password"
   [ -z "$(in_root /etc/aflguard/device.key)" ] || fail "the image's root has a key"
 }
@@ -159,9 +160,18 @@ is_waiting() { # an update was sent that has no verdict yet
   sleep 10
   [ -n "$first" ] && [ "$first" = "$(number sequence)" ]
 }
+# Without a gateway nobody tells the board any number: what it says is from its card.
+at_waiting() {
+  now=$(number sequence)
+  case ${now:-0} in
+    0) return 1 ;;
+    "$waiting") return 0 ;;
+  esac
+  fail "the board is at update $now, and $waiting was on its card"
+}
 pull_the_plug() { stop KILL "$board"; board=''; }
 shut_down() {
-  echo system_powerdown >monitor.in
+  timeout 60 sh -c 'echo system_powerdown >monitor.in' || fail "the emulator takes no commands"
   left=$patience
   while kill -0 "$board" 2>/dev/null; do
     left=$((left - 2))
@@ -205,6 +215,7 @@ boot
 wait_for "the board to connect" "$patience" connected
 say "connected $(($(date +%s) - begun)) s after power-on"
 wait_for "verdicts" "$patience" judged 2
+[ "$(number accepted)" -gt 0 ] || fail "no update of this honest board was accepted: $(status)"
 say "verdicts after $(($(date +%s) - begun)) s: $(status)"
 stop TERM "$gateway"
 gateway=''
@@ -231,10 +242,13 @@ root_bytes=$((512 * $(size_of 2)))
 blocks=$(dumpe2fs -h root.part 2>/dev/null | sed -n 's/^Block count: *//p')
 [ "$((blocks * 4096))" -gt 2900000000 ] || fail "the root file system has not grown: $blocks blocks"
 
+[ -n "$(in_root "/var/lib/aflguard/$waiting.update" | head -c 1 | od -An -tx1)" ] || fail "update $waiting is not on the card"
+
 say "another boot: nothing may have changed"
-start_gateway
 boot
 wait_for "the board to connect" "$patience" connected
+wait_for "update $waiting to be sent again" "$patience" at_waiting
+start_gateway
 wait_for "the verdict of the waiting update" "$patience" judged 1
 wait_for "the next update" "$patience" judged 2
 [ "$(number sequence)" -gt "$waiting" ] || fail "the board counts from $(number sequence) again, it was at $waiting"
