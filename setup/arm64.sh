@@ -82,5 +82,5 @@ check_arm64() {
   python3 tests/cross_check/arm64_gradients.py build/release/bin/aflguard build/arm64/emulated-bin/aflguard
   # Left out: what measures memory, which would be the emulator's; and what asks whether a program could be started, since QEMU's
   # user mode has no vfork and does not tell.
-  ctest --test-dir build/arm64 -L emulated --output-on-failure --parallel "$(jobs)" -E 'client_memory|child_process'
+  ctest --test-dir build/arm64 -L emulated --output-on-failure --parallel "$(jobs)" --no-tests=error -E 'client_memory|child_process'
 }
