@@ -250,7 +250,8 @@ Status ClientEngine::seal(TrainedUpdate trained) {
 
 ClientEngine::Time ClientEngine::save_when_due(Time now) {
   if (now < retry_at_) return retry_at_;
-  if (Status status = parts_.spool.store(unsaved_->sequence, unsaved_->envelope); !status.ok()) {
+  const UpdateAuthor author{settings_.terms.device, parts_.sealer.public_key()};
+  if (Status status = parts_.spool.store(unsaved_->sequence, author, unsaved_->envelope); !status.ok()) {
     // It stays in memory: sent unsaved, its number could come to mean another update after a power loss.
     raise(Alert::kSpool, "the update cannot be saved, so it is not sent: " + status.error().message);
     retry_at_ = now + retries_.next();

@@ -12,31 +12,54 @@
 #include "core/base/atomic_file.h"
 #include "core/base/byte_cursor.h"
 #include "core/base/check.h"
+#include "core/base/identifier.h"
 #include "core/base/sha256.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;
 namespace {
 
-// A spool file: "AFLSPOOL", the sequence number (8 bytes, little endian), the SHA-256 of the envelope, the
-// envelope. The checksum tells a file that a dying card mangled from one that is whole.
-constexpr std::string_view kMagic = "AFLSPOOL";
+// A spool file: "AFLSPOL2", the sequence number (8 bytes, little endian), the SHA-256 of all that follows;
+// then the author's public key (65 bytes), the length of the author's name (1 byte), the name, the envelope.
+// The checksum tells a file that a dying card mangled from one that is whole. Version 1 began with "AFLSPOOL"
+// and had no author.
+constexpr std::string_view kMagic = "AFLSPOL2";
+constexpr std::string_view kMagicWithoutAuthor = "AFLSPOOL";
 constexpr std::size_t kHeader = 8 + 8 + 32;
 constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 30;
 constexpr const char* kUpdate = ".update";
 constexpr const char* kDone = ".done";
 constexpr const char* kDamaged = ".damaged";
 
-Bytes file_content(std::uint64_t sequence, std::span<const std::byte> envelope) {
+Bytes file_content(std::uint64_t sequence, const UpdateAuthor& author, std::span<const std::byte> envelope) {
   Bytes bytes;
-  bytes.reserve(kHeader + envelope.size());
+  bytes.reserve(kHeader + author.key.size() + 1 + author.device.size() + envelope.size());
   ByteWriter writer(bytes);
   writer.put(std::as_bytes(std::span(kMagic)));
   writer.put_little_endian(sequence);
-  const Sha256Digest digest = sha256(envelope);
-  writer.put(std::as_bytes(std::span(digest)));
+  bytes.resize(kHeader);  // the checksum's place
+  writer.put(std::as_bytes(std::span(author.key)));
+  writer.put_little_endian(static_cast<std::uint8_t>(author.device.size()));
+  writer.put(std::as_bytes(std::span(author.device)));
   bytes.insert(bytes.end(), envelope.begin(), envelope.end());
+  const Sha256Digest digest = sha256(std::span<const std::byte>(bytes).subspan(kHeader));
+  std::memcpy(bytes.data() + kHeader - digest.size(), digest.data(), digest.size());
   return bytes;
+}
+
+bool same(std::span<const std::byte> bytes, std::span<const std::byte> wanted) {
+  return std::equal(bytes.begin(), bytes.end(), wanted.begin(), wanted.end());
+}
+
+Result<UpdateAuthor> read_author(ByteReader& reader) {
+  UpdateAuthor author;
+  TRY(const auto key, reader.take(author.key.size()));
+  std::memcpy(author.key.data(), key.data(), key.size());
+  TRY(const auto length, reader.take_little_endian<std::uint8_t>());
+  TRY(const auto name, reader.take(length));
+  author.device.assign(reinterpret_cast<const char*>(name.data()), name.size());
+  if (!is_identifier(author.device)) return corrupt("its author has no name");
+  return author;
 }
 
 Result<SpooledUpdate> read_update(const fs::path& path, std::uint64_t sequence) {
@@ -45,14 +68,20 @@ Result<SpooledUpdate> read_update(const fs::path& path, std::uint64_t sequence) 
   TRY(const auto magic, reader.take(kMagic.size()));
   TRY(const auto number, reader.take_little_endian<std::uint64_t>());
   TRY(const auto checksum, reader.take(32));
-  const auto envelope = std::span<const std::byte>(bytes).subspan(kHeader);
-  const Sha256Digest digest = sha256(envelope);
-  if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0 || number != sequence ||
-      std::memcmp(checksum.data(), digest.data(), digest.size()) != 0) {
+  const Sha256Digest digest = sha256(std::span<const std::byte>(bytes).subspan(kHeader));
+  const bool without_author = same(magic, std::as_bytes(std::span(kMagicWithoutAuthor)));
+  if ((!without_author && !same(magic, std::as_bytes(std::span(kMagic)))) || number != sequence ||
+      !same(checksum, std::as_bytes(std::span(digest)))) {
     return corrupt("its checksum does not match");
   }
-  bytes.erase(bytes.begin(), bytes.begin() + kHeader);
-  return SpooledUpdate{sequence, std::move(bytes)};
+  SpooledUpdate update;
+  update.sequence = sequence;
+  if (!without_author) {
+    TRY(update.author, read_author(reader));
+  }
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(reader.position()));
+  update.envelope = std::move(bytes);
+  return update;
 }
 
 /// The number in front of `kind` in a file's name.
@@ -139,9 +168,11 @@ void UpdateSpool::put_aside(const fs::path& path, const std::string& why) {
                       ") and was put aside; training goes on with the next one");
 }
 
-Status UpdateSpool::store(std::uint64_t sequence, std::span<const std::byte> envelope) {
+Status UpdateSpool::store(std::uint64_t sequence, const UpdateAuthor& author,
+                          std::span<const std::byte> envelope) {
   check(sequence > last_sequence_, "a sequence number is used once");
-  TRY_STATUS(write_file_atomically(file(sequence, kUpdate), file_content(sequence, envelope)));
+  check(is_identifier(author.device), "a device has a name");
+  TRY_STATUS(write_file_atomically(file(sequence, kUpdate), file_content(sequence, author, envelope)));
   last_sequence_ = sequence;
   remove_all_but(sequence);
   return {};

@@ -10,13 +10,24 @@
 
 #include "core/base/bytes.h"
 #include "core/base/result.h"
+#include "core/envelope/signature.h"
 
 namespace aflguard {
+
+/// Who sealed an update. The envelope alone does not tell: it names its key by a hash, and by the time it is
+/// read again the board may have another key or be another device.
+struct UpdateAuthor {
+  std::string device;
+  PublicKey key{};
+
+  friend bool operator==(const UpdateAuthor&, const UpdateAuthor&) = default;
+};
 
 /// One sealed update that waits for its verdict.
 struct SpooledUpdate {
   std::uint64_t sequence = 0;
   Bytes envelope;
+  std::optional<UpdateAuthor> author;  ///< nothing in files that were written before it was noted
 };
 
 /// Keeps the one outstanding update of a device through power loss, and the highest sequence number it ever
@@ -45,8 +56,10 @@ class UpdateSpool final {
 
   /// Durable when this returns success. `sequence` is at least next_sequence(). kIo, e.g. when the disk is
   /// full: nothing has changed then.
-  [[nodiscard]] Status store(std::uint64_t sequence, std::span<const std::byte> envelope);
-  /// The verdict for `sequence` has come.
+  [[nodiscard]] Status store(std::uint64_t sequence, const UpdateAuthor& author,
+                             std::span<const std::byte> envelope);
+  /// The verdict for `sequence` has come, or none ever will: it is not given out again, and its number counts
+  /// as used.
   void finish(std::uint64_t sequence);
 
  private:

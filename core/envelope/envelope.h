@@ -45,6 +45,9 @@ class EnvelopeSealer final {
   explicit EnvelopeSealer(Signer& signer);
   /// Fails only where the signer does.
   [[nodiscard]] Result<SealedEnvelope> seal(const Payload& payload);
+  /// What its envelopes are verified with.
+  [[nodiscard]] const PublicKey& public_key() const { return signer_.public_key(); }
+  [[nodiscard]] const KeyId& key_id() const { return key_id_; }
 
  private:
   Signer& signer_;
