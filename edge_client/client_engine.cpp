@@ -6,6 +6,7 @@
 #include "core/base/rfc3339.h"
 #include "core/envelope/message_codec.h"
 #include "edge_client/verdict_text.h"
+#include "edge_client/waiting_update.h"
 
 namespace aflguard {
 namespace {
@@ -42,14 +43,37 @@ ClientEngine::ClientEngine(EngineSettings settings, TrainingSchedule schedule, c
 
 Status ClientEngine::start() {
   for (const std::string& warning : parts_.spool.warnings()) parts_.log.warning(warning);
-  if (auto waiting = parts_.spool.take_waiting()) {
-    parts_.log.info("update " + std::to_string(waiting->sequence) +
-                    " waits for its verdict since the last run");
-    begin_sending(waiting->sequence, std::move(waiting->envelope));
-  }
+  if (auto waiting = parts_.spool.take_waiting()) TRY_STATUS(take_up(std::move(*waiting)));
   TRY_STATUS(parts_.bus.subscribe(verdict_topic_));
   if (!outgoing_) fetch_model(0);
   return parts_.bus.start();
+}
+
+Status ClientEngine::take_up(SpooledUpdate waiting) {
+  const std::uint64_t sequence = waiting.sequence;
+  const std::string name = "update " + std::to_string(sequence);
+  const auto update =
+      open_waiting_update(std::move(waiting), settings_.terms, parts_.sealer.public_key(), parts_.verifier);
+  if (!update.ok()) {
+    parts_.log.warning(name + ", which waited for its verdict since the last run, is dropped (" +
+                       std::string(to_string(update.error().reason)) + "): " + update.error().message +
+                       "; training goes on with the next one");
+    parts_.spool.finish(sequence);
+    return {};
+  }
+  if (update->key() == parts_.sealer.key_id()) {
+    parts_.log.info(name + " waits for its verdict since the last run");
+    begin_sending(sequence, Bytes(update->envelope().begin(), update->envelope().end()));
+    return {};
+  }
+  // The gateway may have forgotten the former key, and judges one number once whichever key has signed it.
+  // The file stays as it is: it holds the same payload, and the next start comes by here again.
+  const Payload payload{update->type(), Bytes(update->bytes().begin(), update->bytes().end())};
+  TRY(SealedEnvelope envelope, parts_.sealer.seal(payload));
+  parts_.log.info(name +
+                  " waits for its verdict since the last run; it is signed anew, with this device's new key");
+  begin_sending(sequence, std::move(envelope).release());
+  return {};
 }
 
 void ClientEngine::handle(BusEvent event) {

@@ -42,6 +42,7 @@ struct EngineParts {
   MessageBus& bus;
   EnvelopeSealer& sealer;        ///< the device's key
   const EnvelopeOpener& opener;  ///< the gateway's keys
+  const Verifier& verifier;
   LocalTraining& training;
   UpdateSpool& spool;
   const Clock& clock;
@@ -60,8 +61,9 @@ struct EngineParts {
 ///   engine.say_goodbye(), and events until goodbye_said()
 ///
 /// An update is durable before its first piece leaves and is the same bytes until its verdict has come,
-/// through lost links, lost verdicts and restarts. A verdict counts only for the update that waits; what is
-/// not signed by the gateway counts for nothing.
+/// through lost links, lost verdicts and restarts; after a restart with a new key, the same payload signed
+/// anew. A verdict counts only for the update that waits; what is not signed by the gateway counts for
+/// nothing.
 class ClientEngine final {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -69,7 +71,7 @@ class ClientEngine final {
   ClientEngine(EngineSettings settings, TrainingSchedule schedule, const FleetTopics& topics,
                const EngineParts& parts);
 
-  /// Takes up what the spool kept, subscribes, starts the bus.
+  /// Takes up what the spool kept if this device can still send it, subscribes, starts the bus.
   [[nodiscard]] Status start();
   void handle(BusEvent event);
   /// Does what is due; the time at which it wants to be called again, at the latest.
@@ -94,6 +96,7 @@ class ClientEngine final {
     Time started;
   };
 
+  [[nodiscard]] Status take_up(SpooledUpdate waiting);
   void on_connected(const BusConnected& event);
   void on_disconnected();
   void on_received(Message message);

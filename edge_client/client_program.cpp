@@ -196,7 +196,7 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
     watchdog.beat();
     return !stop->requested();
   };
-  EngineParts parts{*bus, sealer, opener, *training, spool, clock, log, cpu_time, keep_going};
+  EngineParts parts{*bus, sealer, opener, verifier, *training, spool, clock, log, cpu_time, keep_going};
   if (program.encode) parts.encode = program.encode;
   parts.board = [] { return read_board_facts(); };
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);

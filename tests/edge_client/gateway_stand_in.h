@@ -20,7 +20,7 @@
 namespace aflguard::testing {
 
 /// A gateway made of the real envelope classes that accepts everything: what a device needs as its other
-/// side. It answers repeats with the stored verdict, as the real one does.
+/// side. It answers repeats with the stored verdict, and never what does not fit, as the real one does.
 class GatewayStandIn final {
  public:
   struct Seen {
@@ -105,10 +105,10 @@ class GatewayStandIn final {
     ++pieces;
     auto envelope = assembler_.accept(topic->device, message.payload, std::chrono::steady_clock::now());
     if (!envelope.ok()) return refused.push_back(envelope.error().message);
-    if (*envelope) on_update(std::move(**envelope));
+    if (*envelope) on_update(topic->device, std::move(**envelope));
   }
 
-  void on_update(Bytes envelope) {
+  void on_update(const std::string& device, Bytes envelope) {
     auto unverified = UnverifiedEnvelope::parse(envelope);
     if (!unverified.ok()) return refused.push_back(unverified.error().message);
     const MbedtlsVerifier verifier;
@@ -116,6 +116,9 @@ class GatewayStandIn final {
     if (!payload.ok()) return refused.push_back(payload.error().message);
     auto update = decode_update(*payload);
     if (!update.ok()) return refused.push_back(update.error().message);
+    if (payload->sender() != device) return refused.push_back("signed by device " + payload->sender());
+    if (update->fleet != model_.fleet) return refused.push_back("of fleet " + update->fleet);
+    if (update->model_hash != model_.model_hash) return refused.push_back("of another model");
     const std::pair key(payload->sender(), update->sequence);
     const bool repeat = verdicts_.contains(key);
     if (!repeat) {

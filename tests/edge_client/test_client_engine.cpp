@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t kDimension = 10'000;  // three pieces
+/// Slow enough that a device can be killed before anything of an update has arrived.
+constexpr LinkFaults kSlowLink{.shortest_delay = 5ms, .longest_delay = 5ms};
 
 class KeptLog final : public LogSink {
  public:
@@ -64,21 +66,28 @@ struct World {
   explicit World(const LinkFaults& faults = {}) : broker(1, faults), clock(broker) {
     ASSERT_OK(devices.add("pi-1", device_key.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway_key.public_key()));
-    gateway_bus = broker.client("gateway");
-    gateway = std::make_unique<GatewayStandIn>(*gateway_bus, gateway_key, devices, first_model());
-    gateway->start();
+    change_gateway(first_model());
     settings.terms = {"orchard", "pi-1", first_model().model_hash, kDimension};
     settings.jitter_seed = 3;
     settings.software = "test";
   }
 
+  /// A new one that has judged nothing yet, in the fleet of `model`.
+  void change_gateway(const ModelMessage& model) {
+    gateway.reset();
+    gateway_bus.reset();
+    gateway_bus = broker.client("gateway");
+    gateway = std::make_unique<GatewayStandIn>(*gateway_bus, gateway_key, devices, model);
+    gateway->start();
+  }
+
   void start_device() {
     spool.emplace(UpdateSpool::open(folder / "state").value());
-    bus = broker.client("pi-1", LastWill{{"aflguard/v1/orchard/up/pi-1/status", {}, true}});
-    engine = std::make_unique<ClientEngine>(settings, TrainingSchedule(schedule),
-                                            FleetTopics::create("orchard").value(),
-                                            EngineParts{*bus, sealer, opener, training, *spool, clock, log,
-                                                        [] { return 0ns; }, [] { return true; }});
+    const auto topics = FleetTopics::create(settings.terms.fleet).value();
+    bus = broker.client("pi-1", LastWill{{topics.device_status(settings.terms.device), {}, true}});
+    engine = std::make_unique<ClientEngine>(settings, TrainingSchedule(schedule), topics,
+                                            EngineParts{*bus, *sealer, opener, verifier, training, *spool,
+                                                        clock, log, [] { return 0ns; }, [] { return true; }});
     ASSERT_OK(engine->start());
   }
   /// Power loss: nothing is said to anybody.
@@ -88,6 +97,33 @@ struct World {
     bus.reset();
     spool.reset();
     broker.restore("pi-1");
+  }
+
+  /// While the board was off it got a new key for `device`, and the fleet knows no other any more.
+  void replace_identity(const std::string& device) {
+    settings.terms.device = device;
+    device_key = MbedtlsSigner::generate().value();
+    sealer.emplace(device_key);
+    devices = KeyTable();
+    ASSERT_OK(devices.add(device, device_key.public_key()));
+  }
+  /// The first update lies in the spool of a board that is off, and nobody has seen it.
+  void leave_update_waiting() {
+    gateway->publish_model();
+    start_device();
+    TEST_ASSERT_TRUE(run_until([&] { return training.calls == 1; }));
+    kill_device();
+    TEST_ASSERT_FALSE(run_until([&] { return !gateway->seen.empty(); }, 60s));
+  }
+  /// Update 1 is never sent again; update 2 is judged, and the log says why.
+  void assert_first_dropped(const std::string& why) {
+    gateway->publish_model();
+    start_device();
+    TEST_ASSERT_TRUE(run_until_verdicts(1));
+    TEST_ASSERT_EQUAL_UINT64(2, gateway->seen.front().message.sequence);
+    TEST_ASSERT_TRUE(gateway->refused.empty());
+    ASSERT_CONTAINS(log.text,
+                    "update 1, which waited for its verdict since the last run, is dropped (" + why);
   }
 
   /// Both sides work until `done`, at most `span` of virtual time; true when it came.
@@ -123,7 +159,7 @@ struct World {
   KeyTable gateways;
   MbedtlsVerifier verifier;
   EnvelopeOpener opener{gateways, verifier};
-  EnvelopeSealer sealer{device_key};
+  std::optional<EnvelopeSealer> sealer{device_key};
   EchoTraining training;
   EngineSettings settings;
   ScheduleSettings schedule{.interval = 1s};
@@ -244,7 +280,7 @@ TEST("A lost verdict: the same bytes go again, and nothing counts twice") {
 }
 
 TEST("Killed while sending, the device comes back with the same sequence number and bytes") {
-  World world({.shortest_delay = 5ms, .longest_delay = 5ms});
+  World world(kSlowLink);
   world.gateway->publish_model();
   world.gateway->answers = false;
   world.start_device();
@@ -279,6 +315,104 @@ TEST("Killed after the gateway had judged, the device asks again and gets the st
   TEST_ASSERT_TRUE(world.gateway->seen[1].repeat);
   TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == world.gateway->seen[1].envelope);
   TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+}
+
+TEST("With a new key, the update that waited is signed with that one, and is the same in all else") {
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  world.replace_identity("pi-1");
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  const UpdateMessage& update = world.gateway->seen.front().message;
+  TEST_ASSERT_EQUAL_UINT64(1, update.sequence);
+  TEST_ASSERT_EQUAL_UINT64(100, update.base_version);
+  TEST_ASSERT_EQUAL_FLOAT(100, update.vector.at(kDimension - 1));
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+  TEST_ASSERT_EQUAL_UINT64(2, world.gateway->seen.back().message.sequence);
+  TEST_ASSERT_TRUE(world.gateway->refused.empty());
+}
+
+TEST("Judged under the old key and asked for again under newer ones, an update counts once") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  for (std::size_t seen = 1; seen <= 3; ++seen) {
+    world.kill_device();
+    if (seen != 2) world.replace_identity("pi-1");  // the second start has the first one's
+    if (seen == 3) world.gateway->answers = true;
+    world.start_device();
+    TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() > seen; }));
+    TEST_ASSERT_TRUE(world.gateway->seen.back().repeat);
+    TEST_ASSERT_TRUE(world.gateway->seen.back().message == world.gateway->seen.front().message);
+  }
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+}
+
+TEST("As another device, the board drops the update that waited, and its number stays used") {
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  world.replace_identity("pi-2");
+  world.assert_first_dropped("foreign-sender): it is of device 'pi-1', this is 'pi-2'");
+}
+
+TEST("In another fleet, the board drops the update that waited") {
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  ModelMessage others = first_model();
+  others.fleet = "vineyard";
+  world.settings.terms.fleet = others.fleet;
+  world.replace_identity("pi-1");
+  world.change_gateway(others);
+  world.assert_first_dropped("wrong-fleet): it is for fleet 'orchard', this device is in 'vineyard'");
+}
+
+TEST("With another model, the board drops the update that waited, though its key is the same") {
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  ModelMessage others = first_model();
+  others.model_hash[0] = 8;
+  world.settings.terms.model_hash = others.model_hash;
+  world.change_gateway(others);
+  world.assert_first_dropped("wrong-model): it was computed on model 0700");
+}
+
+TEST("An update that was dropped is not found again, and its number is not used again") {
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  world.replace_identity("pi-2");
+  for (int i = 0; i < 2; ++i) {
+    world.start_device();  // and off again, before there was anything to train on
+    world.kill_device();
+  }
+  UpdateSpool spool = UpdateSpool::open(world.folder / "state").value();
+  TEST_ASSERT_FALSE(spool.take_waiting().has_value());
+  TEST_ASSERT_EQUAL_UINT64(2, spool.next_sequence());
+  TEST_ASSERT_EQUAL_size_t(world.log.text.find("is dropped"), world.log.text.rfind("is dropped"));
+}
+
+TEST("When the new key cannot sign, the start fails and the update still waits") {
+  class BrokenSigner final : public Signer {
+   public:
+    [[nodiscard]] const PublicKey& public_key() const override { return key; }
+    [[nodiscard]] Result<EcdsaSignature> sign(SignedParts) override { return io_error("no answer"); }
+    PublicKey key = MbedtlsSigner::generate()->public_key();
+  };
+  World world(kSlowLink);
+  world.leave_update_waiting();
+  BrokenSigner broken;
+  EnvelopeSealer sealer(broken);
+  world.spool.emplace(UpdateSpool::open(world.folder / "state").value());
+  world.bus = world.broker.client("pi-1");
+  ClientEngine engine(
+      world.settings, TrainingSchedule(world.schedule), FleetTopics::create("orchard").value(),
+      EngineParts{*world.bus, sealer, world.opener, world.verifier, world.training, *world.spool, world.clock,
+                  world.log, [] { return 0ns; }, [] { return true; }});
+  ASSERT_CONTAINS(message_of(engine.start()), "no answer");
+  world.spool.reset();
+  TEST_ASSERT_EQUAL_UINT64(1, UpdateSpool::open(world.folder / "state")->take_waiting()->sequence);
 }
 
 TEST("A device that lost its memory goes on above what the gateway has judged") {
@@ -460,8 +594,8 @@ TEST("A diverged model gives no update: NaN is never signed") {
   world.bus = world.broker.client("pi-1");
   world.engine = std::make_unique<ClientEngine>(
       world.settings, TrainingSchedule(world.schedule), FleetTopics::create("orchard").value(),
-      EngineParts{*world.bus, world.sealer, world.opener, nan, *world.spool, world.clock, world.log,
-                  [] { return 0ns; }, [] { return true; }});
+      EngineParts{*world.bus, *world.sealer, world.opener, world.verifier, nan, *world.spool, world.clock,
+                  world.log, [] { return 0ns; }, [] { return true; }});
   ASSERT_OK(world.engine->start());
   TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().state == DeviceState::kAlert; }));
   TEST_ASSERT_EQUAL_size_t(0, world.gateway->seen.size());
