@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kFeatures = 20'000;  // an update of 80 KB, five pieces
 constexpr std::size_t kSamples = 4;
 constexpr int kClients = 3;
+constexpr const char* kAgain = "yet; sending it again";
 
 /// The real gateway, the real broker and real client processes, each of which may be killed.
 class ClientFleet final {
@@ -30,7 +31,7 @@ class ClientFleet final {
   explicit ClientFleet(std::uint64_t seed)
       : random_(seed), fleet_({.learning_rate = 1e-6, .features = kFeatures}) {
     write_samples();
-    for (int i = 0; i < kClients; ++i) set_up(name(i));
+    for (int i = 0; i < kClients; ++i) set_up(name(i), fleet_.enrol(name(i)));
     fleet_.start_gateway();
     for (int i = 0; i < kClients; ++i) start_client(i);
     wait_for_progress();
@@ -51,6 +52,19 @@ class ClientFleet final {
         start_client(i);
       }
     }
+    wait_for_progress();
+  }
+
+  /// Client `i` is renewed while an update that it signed with its old key waits: the fleet knows only the
+  /// new one by the time the client is back.
+  void renew_with_an_update_waiting(int i) {
+    fleet_.end_gateway(SIGTERM);
+    wait_for_log(i, kAgain, count_in_log(i, kAgain) + 1);
+    TEST_ASSERT_EQUAL_INT(0, clients_[i]->end(SIGTERM));
+    set_up(name(i), fleet_.renew(name(i)));
+    fleet_.start_gateway();
+    start_client(i);
+    wait_for_log(i, "it is signed anew", 1);
     wait_for_progress();
   }
 
@@ -86,8 +100,7 @@ class ClientFleet final {
     ASSERT_OK(write_npy(fleet_.path() / "y.npy", std::vector<float>{1, 2, 3, 4}, {kSamples}));
   }
 
-  void set_up(const std::string& device) {
-    const CertificateFiles files = fleet_.enrol(device);
+  void set_up(const std::string& device, const CertificateFiles& files) {
     fs::create_directories(folder(device));
     ASSERT_OK(write_file_atomically(folder(device) / "device.key", read_text_file(files.key).value(),
                                     FileAccess::kOwnerOnly));
@@ -111,6 +124,24 @@ class ClientFleet final {
                         fleet_.path(), log_of(i));
   }
 
+  [[nodiscard]] std::size_t count_in_log(int i, const std::string& text) const {
+    const std::string log = read_text_file(log_of(i)).value();
+    std::size_t found = 0;
+    for (auto at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++found;
+    return found;
+  }
+
+  /// Returns when client `i` has said `text` at least `times` times.
+  void wait_for_log(int i, const std::string& text, std::size_t times) const {
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (count_in_log(i, text) < times) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        TEST_FAIL_MESSAGE((name(i) + " never said '" + text + "'").c_str());
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
   /// Every client gets one more verdict.
   void wait_for_progress() {
     const auto deadline = std::chrono::steady_clock::now() + kLong;
@@ -131,19 +162,8 @@ class ClientFleet final {
   std::optional<BackgroundProcess> clients_[kClients];
 };
 
-}  // namespace
-
-TEST(
-    "Clients, gateway and broker are killed again and again: every acknowledged update is in the history, "
-    "once") {
-  const std::uint64_t seed = from_environment("AFLGUARD_SEED", 1);
-  const std::uint64_t rounds = from_environment("AFLGUARD_ROUNDS", 6);
-  std::printf("AFLGUARD_SEED=%llu AFLGUARD_ROUNDS=%llu\n", static_cast<unsigned long long>(seed),
-              static_cast<unsigned long long>(rounds));
-  ClientFleet clients(seed);
-  for (std::uint64_t i = 0; i < rounds; ++i) clients.break_something();
-  clients.finish();
-
+/// What the clients were told is in the gateway's history, once, and no number is left out.
+void assert_history_agrees(ClientFleet& clients) {
   std::map<ClientId, std::string> names;
   for (const DeviceRecord& device : clients.fleet().devices()) names[device.id] = device.name;
   std::map<std::string, std::map<std::uint64_t, std::uint64_t>> history;  // device -> sequence -> version
@@ -166,4 +186,26 @@ TEST(
       TEST_ASSERT_TRUE_MESSAGE(known >= judged.at(sequence), text.c_str());
     }
   }
+}
+
+}  // namespace
+
+TEST(
+    "Clients, gateway and broker are killed again and again: every acknowledged update is in the history, "
+    "once") {
+  const std::uint64_t seed = from_environment("AFLGUARD_SEED", 1);
+  const std::uint64_t rounds = from_environment("AFLGUARD_ROUNDS", 6);
+  std::printf("AFLGUARD_SEED=%llu AFLGUARD_ROUNDS=%llu\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(rounds));
+  ClientFleet clients(seed);
+  for (std::uint64_t i = 0; i < rounds; ++i) clients.break_something();
+  clients.finish();
+  assert_history_agrees(clients);
+}
+
+TEST("A client that is renewed while an update waits sends it under its new key, and it counts once") {
+  ClientFleet clients(1);
+  clients.renew_with_an_update_waiting(1);
+  clients.finish();
+  assert_history_agrees(clients);
 }

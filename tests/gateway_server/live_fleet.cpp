@@ -80,18 +80,27 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
 }
 
 CertificateFiles LiveFleet::enrol(const std::string& name) {
-  const CertificateFiles files = authority_->issue(name, CertificateUse::kClient);
-  files_[name] = files;
   Device device;
   device.name = name;
-  DeviceKey key;
-  key.public_key = OpensslSigner::from_pem(read_text_file(files.key).value()).value().public_key();
-  key.serial = "01";
-  key.not_after = std::chrono::system_clock::now() + std::chrono::hours(24);
-  device.keys.push_back(key);
+  device.keys = {issue(name)};
   book_.devices.push_back(device);
   ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
-  return files;
+  return files_.at(name);
+}
+
+CertificateFiles LiveFleet::renew(const std::string& name) {
+  book_.find(name)->keys = {issue(name)};
+  ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
+  return files_.at(name);
+}
+
+DeviceKey LiveFleet::issue(const std::string& name) {
+  files_[name] = authority_->issue(name, CertificateUse::kClient);
+  DeviceKey key;
+  key.public_key = OpensslSigner::from_pem(read_text_file(files_.at(name).key).value()).value().public_key();
+  key.serial = "01";
+  key.not_after = std::chrono::system_clock::now() + std::chrono::hours(24);
+  return key;
 }
 
 void LiveFleet::revoke(const std::string& name) {

@@ -88,6 +88,9 @@ class LiveFleet final {
 
   /// Certificate, key and entry in the book; before the gateway starts or while it runs.
   CertificateFiles enrol(const std::string& name);
+  /// New certificate and key for an enrolled device whose former ones have ended: the book has forgotten
+  /// them.
+  CertificateFiles renew(const std::string& name);
   void revoke(const std::string& name);
 
   /// Returns when the gateway is ready.
@@ -140,6 +143,8 @@ class LiveFleet final {
   QuietLog log;
 
  private:
+  [[nodiscard]] DeviceKey issue(const std::string& name);
+
   LiveFleetOptions options_;
   std::chrono::seconds patience_ = kLong;
   TemporaryFolder folder_;

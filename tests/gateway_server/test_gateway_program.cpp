@@ -41,6 +41,26 @@ TEST("A repeated update gets its stored verdict again and is applied once, befor
   TEST_ASSERT_EQUAL_FLOAT(-1, fleet.stored_model()[0]);
 }
 
+TEST("An update that is repeated under a new key, after the old one has ended, gets its stored verdict too") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  std::optional<HandDevice> device(std::in_place, fleet, "pi-1");
+  const UpdateMessage update = device->update(7, 0, 1);
+  const Bytes old = device->seal(update);
+  const VerdictMessage first = device->insist(update);
+  fleet.renew("pi-1");
+  fleet.wait_for_log("device book read again");
+  device.emplace(fleet, "pi-1");
+  device->send(old);
+  fleet.wait_for_refusals("unknown-key", 1);
+  const VerdictMessage again = device->insist(update);
+  TEST_ASSERT_TRUE(again.accepted);
+  TEST_ASSERT_EQUAL_UINT64(first.version, again.version);
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.devices().size());
+}
+
 TEST("The guard of the configuration judges: AFLGuard takes what is near the server's update only") {
   LiveFleet fleet({.guard = "aflguard", .learning_rate = 0.01});
   fleet.enrol("pi-1");
