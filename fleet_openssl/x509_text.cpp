@@ -7,6 +7,8 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include "core/base/rfc3339.h"
+
 namespace aflguard {
 
 namespace {
@@ -100,7 +102,7 @@ Result<std::chrono::system_clock::time_point> from_asn1(const ASN1_TIME* time) {
   if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) {
     return openssl_error(ErrorKind::kInvalidInput, "a time cannot be read");
   }
-  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+  return nearest_system_time(std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts))));
 }
 
 }  // namespace aflguard

@@ -21,7 +21,8 @@ void average_in(double& mean, std::uint64_t& count, double value) {
 }
 
 std::string time_text(std::int64_t time_ms) {
-  return to_rfc3339(std::chrono::system_clock::time_point(std::chrono::milliseconds(time_ms)));
+  using namespace std::chrono;
+  return to_rfc3339(floor<seconds>(sys_time<milliseconds>(milliseconds(time_ms))));
 }
 
 /// How near to the guard's limit; none where there is no such limit.

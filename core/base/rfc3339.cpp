@@ -1,5 +1,6 @@
 #include "core/base/rfc3339.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -29,15 +30,25 @@ unsigned number(std::string_view text, std::size_t first, std::size_t length) {
 }  // namespace
 
 std::string to_rfc3339(system_clock::time_point time) {
+  return to_rfc3339(floor<seconds>(time));
+}
+
+std::string to_rfc3339(sys_seconds time) {
   const auto day = floor<days>(time);
   const year_month_day date(day);
-  const hh_mm_ss clock(floor<seconds>(time - day));
+  const hh_mm_ss clock(time - day);
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                 static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()));
   return text.data();
+}
+
+system_clock::time_point nearest_system_time(sys_seconds time) {
+  constexpr auto kFirst = ceil<seconds>(system_clock::time_point::min());
+  constexpr auto kLast = floor<seconds>(system_clock::time_point::max());
+  return std::clamp<sys_seconds>(time, kFirst, kLast);
 }
 
 Result<system_clock::time_point> parse_rfc3339(std::string_view text) {
@@ -50,7 +61,7 @@ Result<system_clock::time_point> parse_rfc3339(std::string_view text) {
   const unsigned minute = number(text, 14, 2);
   const unsigned second = number(text, 17, 2);
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return wrong;
-  return system_clock::time_point(sys_days(date) + hours(hour) + minutes(minute) + seconds(second));
+  return nearest_system_time(sys_days(date) + hours(hour) + minutes(minute) + seconds(second));
 }
 
 }  // namespace aflguard

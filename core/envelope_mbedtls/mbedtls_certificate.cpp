@@ -7,6 +7,7 @@
 #include <mbedtls/x509_csr.h>
 
 #include "core/base/identifier.h"
+#include "core/base/rfc3339.h"
 #include "core/envelope_mbedtls/mbedtls_key.h"
 
 namespace aflguard {
@@ -39,7 +40,7 @@ std::chrono::system_clock::time_point moment(const mbedtls_x509_time& time) {
   parts.tm_hour = time.hour;
   parts.tm_min = time.min;
   parts.tm_sec = time.sec;
-  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+  return nearest_system_time(std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts))));
 }
 
 std::string common_name(const mbedtls_x509_name& subject) {

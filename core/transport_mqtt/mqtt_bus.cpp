@@ -161,7 +161,6 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   std::set<PublishId> on_their_way_;
   PublishId last_id_ = 0;
   BusCounters counters_;
-  std::string tls_error_;
   std::string lost_reason_;
   bool lost_ = false;
   bool taken_over_ = false;
@@ -274,16 +273,11 @@ bool MqttBus::Connection::connect_once() {
     lost_ = false;
     taken_over_ = false;
     lost_reason_.clear();
-    tls_error_.clear();
     in_force_.clear();
   }
   try {
     const Client client = make_client();
-    const auto token =
-        client->connect(paho_connect_options(options_, version_, [this](const std::string& text) {
-          const std::lock_guard lock(mutex_);
-          if (tls_error_.empty()) tls_error_ = text;
-        }));
+    const auto token = client->connect(paho_connect_options(options_, version_));
     if (!wait_for(*token, options_.connect_timeout * 2)) {
       if (!stopping()) give_up("no answer");
       // The broker may just have taken us in: vanishing now would make it publish the last will.
@@ -449,7 +443,6 @@ void MqttBus::Connection::give_up(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     taken_over = taken_over_;
-    if (!tls_error_.empty()) text += " (" + tls_error_ + ")";
   }
   std::replace(text.begin(), text.end(), '\n', ' ');
   log_.warning("disconnected from " + text);

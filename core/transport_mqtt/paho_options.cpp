@@ -10,7 +10,9 @@ constexpr int kQos = 1;
 /// only: a suite that needs a shared secret, which nobody gives it, leaves 1.3 as the only version to offer.
 constexpr const char* kNoSuiteBelowTls13 = "PSK-AES128-GCM-SHA256";
 
-mqtt::ssl_options tls_options(const MqttTls& tls, std::function<void(const std::string&)> on_error) {
+/// No error handler: Paho C++ 1.2 looks for it in its options while the handshake runs, and those are gone
+/// when connect() has returned. tls_diagnosis() tells what was wrong.
+mqtt::ssl_options tls_options(const MqttTls& tls) {
   mqtt::ssl_options ssl;
   ssl.set_trust_store(tls.ca_file.string());
   ssl.set_key_store(tls.certificate_file.string());
@@ -18,7 +20,6 @@ mqtt::ssl_options tls_options(const MqttTls& tls, std::function<void(const std::
   ssl.set_enable_server_cert_auth(true);
   ssl.set_verify(true);  // the host's name
   ssl.set_enabled_cipher_suites(kNoSuiteBelowTls13);
-  ssl.set_error_handler(std::move(on_error));
   return ssl;
 }
 
@@ -30,8 +31,7 @@ std::string paho_server_uri(const MqttOptions& options) {
   return (options.tls ? "ssl://" : "tcp://") + host + ":" + std::to_string(options.port);
 }
 
-mqtt::connect_options paho_connect_options(const MqttOptions& options, int version,
-                                           std::function<void(const std::string&)> on_tls_error) {
+mqtt::connect_options paho_connect_options(const MqttOptions& options, int version) {
   mqtt::connect_options connect;
   connect.set_mqtt_version(version);
   if (version >= MQTTVERSION_5) {
@@ -48,7 +48,7 @@ mqtt::connect_options paho_connect_options(const MqttOptions& options, int versi
     connect.set_will(
         mqtt::will_options(will.topic, will.payload.data(), will.payload.size(), kQos, will.retained));
   }
-  if (options.tls) connect.set_ssl(tls_options(*options.tls, std::move(on_tls_error)));
+  if (options.tls) connect.set_ssl(tls_options(*options.tls));
   return connect;
 }
 

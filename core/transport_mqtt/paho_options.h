@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <mqtt/async_client.h>
 #include <string>
 
@@ -9,9 +8,7 @@
 namespace aflguard {
 
 /// Our options as Paho wants them, for one version of the protocol (MQTTVERSION_5 or MQTTVERSION_3_1_1).
-/// `on_tls_error` gets OpenSSL's own words when a handshake fails; Paho itself only says "failure".
-[[nodiscard]] mqtt::connect_options paho_connect_options(
-    const MqttOptions& options, int version, std::function<void(const std::string&)> on_tls_error);
+[[nodiscard]] mqtt::connect_options paho_connect_options(const MqttOptions& options, int version);
 [[nodiscard]] std::string paho_server_uri(const MqttOptions& options);
 
 }  // namespace aflguard

@@ -15,7 +15,7 @@ Status count_messages(const Identity& identity, const std::vector<std::string>& 
     mqtt::async_client client(paho_server_uri(options), options.client_id,
                               mqtt::create_options(MQTTVERSION_5), nullptr);
     client.set_message_callback([&count](const mqtt::const_message_ptr&) { ++count; });
-    client.connect(paho_connect_options(options, MQTTVERSION_5, [](const std::string&) {}))->wait();
+    client.connect(paho_connect_options(options, MQTTVERSION_5))->wait();
     for (const std::string& filter : filters) client.subscribe(filter, 0)->wait();
     std::printf("ready\n");
     std::fflush(stdout);

@@ -17,6 +17,15 @@ TEST("Moments before 1970 are written right too") {
                            to_rfc3339(system_clock::time_point(milliseconds(-1))).c_str());
 }
 
+TEST("What the system clock cannot count to is written all the same, and read as its last or first moment") {
+  const sys_seconds late = sys_days(year(9999) / 12 / 31) + hours(23);
+  TEST_ASSERT_EQUAL_STRING("9999-12-31T23:00:00Z", to_rfc3339(late).c_str());
+  const auto read = parse_rfc3339("9999-12-31T23:00:00Z");
+  ASSERT_OK(read);
+  TEST_ASSERT_TRUE(*read > sys_days(year(2262) / 4 / 1));
+  TEST_ASSERT_TRUE(parse_rfc3339("0001-01-01T00:00:00Z").value() < sys_days(year(1678) / 1 / 1));
+}
+
 TEST("A text that is no moment is refused") {
   for (const char* text : {"", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z",
                            "2026-01-01T00:60:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+01:00",
