@@ -54,34 +54,6 @@ Status check_tools() {
   return not_found("making an image needs more programs; run: apt-get install" + missing);
 }
 
-Result<PackageFile> look_at_package(const fs::path& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return not_found("there is no package " + file.string());
-  auto fields = output_of({"dpkg-deb", "--show", "--showformat=${Package} ${Version} ${Architecture}\n",
-                           fs::absolute(file).string()});
-  if (!fields.ok()) return at(file.string(), fields.error());
-  std::string text = fields->substr(0, fields->find('\n'));
-  const auto first = text.find(' ');
-  const auto last = text.rfind(' ');
-  const std::string architecture = text.substr(last + 1);
-  if (architecture != "arm64" && architecture != "all") {
-    return invalid_input(file.string() + " is for " + architecture + "; boards need arm64");
-  }
-  return PackageFile{fs::absolute(file), text.substr(0, first), text.substr(first + 1, last - first - 1)};
-}
-
-Result<std::vector<PackageFile>> look_at_packages(const std::vector<fs::path>& files) {
-  std::vector<PackageFile> found;
-  for (const fs::path& file : files) {
-    TRY(auto package, look_at_package(file));
-    found.push_back(std::move(package));
-  }
-  const bool client = std::any_of(found.begin(), found.end(),
-                                  [](const auto& package) { return package.name == "aflguard-client"; });
-  if (!client) return invalid_input("none of the packages is aflguard-client, which a board runs");
-  return found;
-}
-
 /// One build: its folder in the cache, what it was asked for, where it reports.
 class Build final {
  public:

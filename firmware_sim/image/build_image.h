@@ -8,6 +8,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "firmware_sim/image/board_package.h"
 #include "firmware_sim/image/boot_partition.h"
 #include "firmware_sim/image/image_plan.h"
 #include "firmware_sim/image/image_resources.h"
@@ -24,12 +25,6 @@ struct ImageOrder {
   std::vector<BootFile> boot_files;             ///< e.g. a board's identity
   bool refresh = false;                         ///< make the base anew, also when a fresh one is in the cache
   bool compress = false;                        ///< write `output` with xz; its name must say so
-};
-
-struct PackageFile {
-  std::filesystem::path file;
-  std::string name;
-  std::string version;
 };
 
 struct BuiltImage {
