@@ -106,7 +106,7 @@ TEST(
       "copy everything in it");
   const fs::path boot = session.folder / "boot";
   for (const char* name : {"user-data", "meta-data", "network-config.example", "aflguard-identity.tar",
-                           "aflguard/setup.sh", "aflguard/aflguard-client_1.0_arm64.deb"}) {
+                           "aflguard/setup.sh", "aflguard/aflguard-client.deb"}) {
     TEST_ASSERT_TRUE_MESSAGE(fs::exists(boot / name), name);
   }
   TEST_ASSERT_TRUE(fs::status(boot).permissions() == fs::perms(0700));
@@ -116,7 +116,48 @@ TEST(
   ASSERT_CONTAINS(
       session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot --ssh-key fleet/ca/ca.key -o b2"),
       "is no ssh public key");
-  ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --ssh-key key.pub -o b.tar"),
-                  "go with --boot");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "b2"));
+}
+
+TEST("A boot bundle takes the client's package for boards only, one file per --deb") {
+  const Session session;
+  session.make_fleet();
+  session.make_package("aflguard-client", "amd64");
+  session.make_package("aflguard-client", "arm64");
+  session.make_package("other", "arm64");
+  ASSERT_OK(write_file_atomically(session.folder / "text.deb", std::string_view("a text\n")));
+  const auto bundle = [&](int code, const std::string& rest) {
+    return session.expect(code, "aflguard device bundle --fleet fleet -o boot --boot " + rest);
+  };
+  ASSERT_CONTAINS(bundle(1, "--deb text.deb pi-1"), "text.deb: dpkg-deb: error");
+  ASSERT_CONTAINS(bundle(1, "--deb other_1.0_arm64.deb pi-1"), "none of the packages is aflguard-client");
+  ASSERT_CONTAINS(bundle(1, "--deb aflguard-client_1.0_amd64.deb pi-1"), "is for amd64; boards need arm64");
+  ASSERT_CONTAINS(bundle(1, "--deb none.deb pi-1"), "there is no package none.deb");
+  TEST_ASSERT_FALSE(fs::exists(session.folder / "boot"));
+  (void)bundle(0, "--deb other_1.0_arm64.deb --deb aflguard-client_1.0_arm64.deb pi-1");
+  TEST_ASSERT_TRUE(fs::exists(session.folder / "boot/aflguard/other.deb"));
+}
+
+TEST("What goes with --boot is a mistake without it") {
+  const Session session;
+  session.make_fleet();
+  for (const char* option : {"--deb x.deb", "--ssh-key key.pub"}) {
+    const auto outcome = session.run(std::string("aflguard device bundle pi-1 --fleet fleet -o b ") + option);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(2, outcome.exit_code, outcome.output.c_str());
+    ASSERT_CONTAINS(outcome.output, "requires --boot");
+  }
+}
+
+TEST("A card is not made for a device whose key is on its board") {
+  const Session session;
+  session.make_fleet();
+  session.make_package("aflguard-client", "arm64");
+  (void)session.expect(
+      0,
+      "aflguard-client --make-identity pi-2 -o . && aflguard device add pi-2 --csr device.csr "
+      "--fleet fleet");
+  ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-2 --fleet fleet --boot -o boot"),
+                  "made its key on the board");
+  TEST_ASSERT_FALSE(fs::exists(session.folder / "boot"));
+  ASSERT_CONTAINS(session.expect(0, "aflguard device bundle pi-2 --fleet fleet -o pi-2.tar"), "unpack it");
 }

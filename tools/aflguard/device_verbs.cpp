@@ -7,6 +7,7 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "firmware_sim/image/board_package.h"
 #include "fleet/boot_bundle.h"
 #include "fleet/provisioning.h"
 #include "fleet_openssl/authority_files.h"
@@ -150,10 +151,21 @@ Status revoke(const DeviceOptions& options) {
   return {};
 }
 
+bool has_key(const Fleet& fleet, const std::string& name) {
+  std::error_code error;
+  return std::filesystem::exists(fleet.folder().device(name) / "device.key", error);
+}
+
 Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOptions& options) {
   BootBundleOrder made;
   made.device = options.name;
   TRY(made.identity, device_bundle(fleet, options.name));
+  if (!has_key(fleet, options.name)) {
+    return invalid_input(
+        "device '" + options.name +
+        "' has made its key on the board, and only there: a new card would be without it; make "
+        "the plain bundle (without --boot) and unpack it on that board");
+  }
   made.serial = fleet.book().find(options.name)->keys.back().serial;
   if (options.ssh_keys.empty()) return made;
   TRY(const std::string text, read_text_file(options.ssh_keys, kMaxSshKeyBytes));
@@ -168,7 +180,8 @@ Status boot_bundle(const DeviceOptions& options) {
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(const auto order, boot_bundle_order(fleet, options));
   TRY(const auto files, boot_bundle_files(order));
-  TRY(const auto packages, board_packages(options.packages));
+  TRY(const auto named, board_packages(options.packages));
+  TRY(const auto packages, image::look_at_packages(named));
   TRY(auto staged, StagedDirectory::create(options.output, /*replace=*/false));
   std::error_code error;
   std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
@@ -178,8 +191,10 @@ Status boot_bundle(const DeviceOptions& options) {
     TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
   }
   for (const auto& package : packages) {
-    std::filesystem::copy_file(package, staged.path() / kBootBundlePackages / package.filename(), error);
-    if (error) return io_error("cannot copy " + package.string() + ": " + error.message());
+    // The set-up takes *.deb, whatever the file was called here.
+    std::filesystem::copy_file(package.file, staged.path() / kBootBundlePackages / (package.name + ".deb"),
+                               error);
+    if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
   }
   TRY_STATUS(staged.commit());
   std::printf(
@@ -191,16 +206,12 @@ Status boot_bundle(const DeviceOptions& options) {
 
 Status bundle(const DeviceOptions& options) {
   if (options.boot) return boot_bundle(options);
-  if (!options.packages.empty() || !options.ssh_keys.empty()) {
-    return invalid_input("--deb and --ssh-key go with --boot, which makes a whole boot partition's files");
-  }
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(const std::string archive, device_bundle(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
-  std::error_code error;
-  const bool key = std::filesystem::exists(fleet.folder().device(options.name) / "device.key", error);
   std::printf("%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
-              options.output.c_str(), key ? "; it holds the device's key: show it to nobody" : "");
+              options.output.c_str(),
+              has_key(fleet, options.name) ? "; it holds the device's key: show it to nobody" : "");
   return {};
 }
 
@@ -263,13 +274,17 @@ void add_device_verbs(CLI::App& app, Action& action) {
   verb->add_option("name", options->name, "An enrolled device")->required();
   verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
       ->required();
-  verb->add_flag("--boot", options->boot,
-                 "Make a folder with all that goes to the boot partition of a stock Raspberry Pi OS (64 "
-                 "bit); not tried on a real board yet");
+  CLI::Option* boot = verb->add_flag("--boot", options->boot,
+                                     "Make a folder with all that goes to the boot partition of a stock "
+                                     "Raspberry Pi OS (64 bit); not tried on a real board yet");
+  // One value each: what follows it is the device's name.
   verb->add_option("--deb", options->packages,
-                   "With --boot: the client's package for arm64; otherwise what ./run package has made");
+                   "With --boot: the client's package for arm64; otherwise what ./run package has made")
+      ->allow_extra_args(false)
+      ->needs(boot);
   verb->add_option("--ssh-key", options->ssh_keys,
-                   "With --boot: a file of ssh public keys that may log in as 'admin'; otherwise nobody may");
+                   "With --boot: a file of ssh public keys that may log in as 'admin'; otherwise nobody may")
+      ->needs(boot);
 }
 
 }  // namespace aflguard::tools
