@@ -1,28 +1,78 @@
 #include "fleet/boot_bundle.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 
 namespace aflguard {
 namespace {
 
 constexpr std::size_t kMaxHostName = 63;
+constexpr std::size_t kMaxShown = 40;
 
 constexpr const char* kSetup = R"sh(#!/bin/sh
-# Run once at the first boot (by cloud-init), or by hand: sudo sh /boot/firmware/aflguard/setup.sh
-# Installs the client and the identity that lies beside this folder. Running it again does no harm.
+# Makes this board a device of its fleet. cloud-init starts it at every boot for as long as the identity lies beside
+# this folder; by hand: sudo sh /boot/firmware/aflguard/setup.sh
+# Whatever a power loss has left behind, the next run goes on from there.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-export DEBIAN_FRONTEND=noninteractive
-# The package brings all that is not in every Raspberry Pi OS; apt is asked only if something is missing all the same.
-dpkg --install "$here"/*.deb || { apt-get update && apt-get --yes --fix-broken install; }
+identity=${here%/*}/aflguard-identity.tar
+note=${here%/*}/aflguard-identity-problem.txt
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+
+fail() {
+  echo "setup: $1" >&2
+  printf '%s\r\n' "The board was not set up: $1" >"$note" || true
+  sync
+  exit 1
+}
+install_packages() {
+  apt-get --yes --allow-downgrades -o DPkg::Lock::Timeout=600 install "$here"/*.deb 2>&1
+}
+rm -f "$note"
+@ssh@
+# Nothing to do unless a power loss came between.
+dpkg --configure -a || true
+# The package brings all that is not in every Raspberry Pi OS; a network is needed only if something is missing all the
+# same.
+said=$(install_packages) || said="$said
+$(apt-get update 2>&1 && install_packages)" || true
+printf '%s\n' "$said"
+# Other packages of this system may be broken; ours must not.
+wanted=$(dpkg-deb --field "$here/aflguard-client.deb" Version) || fail "aflguard/aflguard-client.deb is damaged; copy it again"
+is=$(dpkg-query --show --showformat '${db:Status-Status} ${Version}' aflguard-client 2>/dev/null) || is="not installed"
+[ "$is" = "installed $wanted" ] ||
+  fail "aflguard-client $wanted could not be installed, it is $is: $(printf '%s\n' "$said" | grep -i -m 1 -e '^E: ' -e error)"
+
 systemctl daemon-reload
-if [ -f "$here/../aflguard-identity.tar" ]; then
-  /usr/lib/aflguard/take-identity "$(cd "$here/.." && pwd)/aflguard-identity.tar"
+# The service, and not its program: at a later boot it may be at work already. Its program says in the note what it did
+# not like.
+systemctl start aflguard-identity.service || true
+if [ -e "$identity" ]; then
+  [ ! -e "$note" ] || exit 1
+  fail "its identity was not taken; journalctl -u aflguard-identity says why"
 fi
 systemctl enable aflguard-identity.service aflguard-client.service
-systemctl restart aflguard-client.service
+systemctl --no-block restart aflguard-client.service
 )sh";
+
+constexpr const char* kOpenSsh =
+    R"sh(# Raspberry Pi OS has it switched off. First, so that one can look when the rest fails.
+systemctl enable --now --no-block ssh.service || true
+)sh";
+
+// cloud-init runs these at every boot, early: what a power loss interrupts is done at the next one, and the
+// wizard that waits for a keyboard comes later. `runcmd` has neither. The set-up itself waits in a service of
+// its own until the file systems are there, so that nothing at boot waits for it.
+constexpr const char* kBootCommands =
+    R"yaml(bootcmd:
+  - [systemctl, mask, --now, --no-block, userconfig.service]
+  - [systemd-run, --no-block, --collect, --unit=aflguard-setup,
+     --property=RequiresMountsFor=/boot/firmware, --property=ConditionPathExists=/boot/firmware/aflguard-identity.tar,
+     --property=Wants=network-online.target, --property=After=network-online.target,
+     sh, /boot/firmware/aflguard/setup.sh]
+)yaml";
 
 constexpr const char* kNetworkExample =
     R"yaml(# Wi-Fi for cloud-init: fill in, and rename this file to network-config. A cable needs no such file.
@@ -43,12 +93,18 @@ constexpr const char* kReadMe =
     "before the board starts from it for the first time.\r\n"
     "\r\n"
     "  user-data, meta-data      read by cloud-init at the first boot\r\n"
+    "  ssh                       (only with a key) switches the ssh server on\r\n"
     "  network-config.example    fill in and rename to network-config for Wi-Fi\r\n"
     "  aflguard/                 the client's package and the script that installs it\r\n"
     "  aflguard-identity.tar     who the board is, its key included: taken at the first boot, then "
     "removed\r\n"
     "\r\n"
     "A Raspberry Pi OS without cloud-init: log in and run: sudo sh /boot/firmware/aflguard/setup.sh\r\n";
+
+/// YAML takes some names for numbers and truths: 007, 1e3, on, null.
+std::string quoted(const std::string& name) {
+  return '"' + name + '"';
+}
 
 std::string user_data(const BootBundleOrder& order) {
   std::string text =
@@ -57,8 +113,10 @@ std::string user_data(const BootBundleOrder& order) {
       order.device +
       "' of an AFLGuard fleet at its first boot.\n"
       "hostname: " +
-      host_name_of(order.device) +
-      "\nmanage_etc_hosts: true\n"
+      quoted(host_name_of(order.device)) +
+      "\n"
+      "# Other lines of /etc/hosts stay: an operator's may be the gateway's address.\n"
+      "manage_etc_hosts: localhost\n"
       "# There are no passwords to guess.\n"
       "ssh_pwauth: false\n";
   if (!order.ssh_keys.empty()) {
@@ -67,16 +125,35 @@ std::string user_data(const BootBundleOrder& order) {
         "    sudo: \"ALL=(ALL) NOPASSWD:ALL\"\n    ssh_authorized_keys:\n";
     for (const std::string& key : order.ssh_keys) text += "      - \"" + key + "\"\n";
   }
-  return text + "runcmd:\n  - [sh, /boot/firmware/aflguard/setup.sh]\n";
+  return text + kBootCommands;
 }
 
 std::string meta_data(const BootBundleOrder& order) {
-  return "instance-id: aflguard-" + host_name_of(order.device) + "-" + order.serial +
-         "\nlocal-hostname: " + host_name_of(order.device) + "\n";
+  const std::string host = host_name_of(order.device);
+  return "instance-id: " + quoted("aflguard-" + host + "-" + order.serial) +
+         "\nlocal-hostname: " + quoted(host) + "\n";
 }
 
-bool is_key_character(char letter) {
-  return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\';
+std::string setup(const BootBundleOrder& order) {
+  std::string text = kSetup;
+  const std::string mark = "@ssh@\n";
+  return text.replace(text.find(mark), mark.size(), order.ssh_keys.empty() ? "" : kOpenSsh);
+}
+
+/// What sshd of Debian 12 and later takes.
+constexpr const char* kKeyTypes[] = {"ssh-ed25519",
+                                     "ssh-rsa",
+                                     "ecdsa-sha2-nistp256",
+                                     "ecdsa-sha2-nistp384",
+                                     "ecdsa-sha2-nistp521",
+                                     "sk-ssh-ed25519@openssh.com",
+                                     "sk-ecdsa-sha2-nistp256@openssh.com"};
+
+bool is_base64(std::string_view text) {
+  const auto end = text.find_last_not_of('=') + 1;
+  constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  return end > 0 && text.size() % 4 == 0 && text.size() - end <= 2 &&
+         text.substr(0, end).find_first_not_of(kLetters) == std::string_view::npos;
 }
 
 }  // namespace
@@ -103,15 +180,17 @@ Result<std::vector<std::string>> read_ssh_keys(const std::string& text) {
   std::vector<std::string> keys;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line.starts_with("#")) continue;
-    const bool known = line.starts_with("ssh-") || line.starts_with("ecdsa-") || line.starts_with("sk-");
-    if (!known || line.find(' ') == std::string::npos ||
-        !std::all_of(line.begin(), line.end(), is_key_character)) {
-      return invalid_input("'" + line.substr(0, 40) +
+    std::istringstream words(line);
+    std::string type;
+    std::string key;
+    words >> type >> key;
+    if (type.empty() || type.starts_with("#")) continue;
+    const bool known = std::find(std::begin(kKeyTypes), std::end(kKeyTypes), type) != std::end(kKeyTypes);
+    if (!known || !is_base64(key)) {
+      return invalid_input("the line that begins with '" + type.substr(0, kMaxShown) +
                            "' is no ssh public key; give a file like ~/.ssh/id_ed25519.pub");
     }
-    keys.push_back(line);
+    keys.push_back(type + " " + key);
   }
   if (keys.empty())
     return invalid_input("it holds no ssh public key; give a file like ~/.ssh/id_ed25519.pub");
@@ -120,16 +199,19 @@ Result<std::vector<std::string>> read_ssh_keys(const std::string& text) {
 
 Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& order) {
   for (const std::string& key : order.ssh_keys) {
-    if (auto checked = read_ssh_keys(key); !checked.ok()) return checked.error();
+    TRY(const auto checked, read_ssh_keys(key));
+    if (checked != std::vector<std::string>{key}) return invalid_input("'" + key + "' is no single ssh key");
   }
-  return std::vector<BootBundleFile>{
+  std::vector<BootBundleFile> files = {
       {"user-data", user_data(order)},
       {"meta-data", meta_data(order)},
       {"network-config.example", kNetworkExample},
       {"aflguard-readme.txt", kReadMe},
-      {std::string(kBootBundlePackages) + "/setup.sh", kSetup},
+      {std::string(kBootBundlePackages) + "/setup.sh", setup(order)},
       {"aflguard-identity.tar", order.identity, /*secret=*/true},
   };
+  if (!order.ssh_keys.empty()) files.push_back({"ssh", ""});
+  return files;
 }
 
 }  // namespace aflguard

@@ -19,17 +19,18 @@ struct BootBundleOrder {
   std::string device;
   std::string serial;    ///< of its newest certificate: another one makes cloud-init set the board up again
   std::string identity;  ///< the archive of device_bundle()
-  std::vector<std::string> ssh_keys;  ///< public keys for the account `admin`; none: no such account
+  std::vector<std::string> ssh_keys;  ///< of read_ssh_keys(), for the account `admin`; none: no such account
 };
 
 /// cloud-init's files, the identity, and the script that installs both; the client's package comes beside
-/// that script. kInvalidInput for an ssh key that is none.
+/// that script as aflguard-client.deb. kInvalidInput for an ssh key that is none.
 [[nodiscard]] Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& order);
 
 /// Where the client's package goes.
 inline constexpr const char* kBootBundlePackages = "aflguard";
 
-/// The public keys in an authorized_keys file: one per line, without comments and options.
+/// The public keys in a file like authorized_keys: one per line, type and key without what follows. Options
+/// in front of a key are refused.
 [[nodiscard]] Result<std::vector<std::string>> read_ssh_keys(const std::string& text);
 
 /// A device's name as a host may be called: small letters, digits and dashes, at most 63.

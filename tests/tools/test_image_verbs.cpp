@@ -111,7 +111,8 @@ TEST(
   }
   TEST_ASSERT_TRUE(fs::status(boot).permissions() == fs::perms(0700));
   TEST_ASSERT_TRUE(fs::status(boot / "aflguard-identity.tar").permissions() == fs::perms(0600));
-  ASSERT_CONTAINS(read_text_file(boot / "user-data").value(), "ssh-ed25519 AAAA me");
+  ASSERT_CONTAINS(read_text_file(boot / "user-data").value(), "ssh-ed25519 AAAA\"");
+  TEST_ASSERT_TRUE(fs::exists(boot / "ssh"));
   ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot -o boot"), "boot");
   ASSERT_CONTAINS(
       session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot --ssh-key fleet/ca/ca.key -o b2"),
