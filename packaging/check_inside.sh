@@ -51,16 +51,39 @@ if [ "$(dpkg --print-architecture)" = arm64 ]; then
   mv $fleet/boot /boot/firmware
   apt-get -q install -y --no-install-recommends cloud-init >/root/cloud-init.log 2>&1 || { tail -n 20 /root/cloud-init.log; die "installing cloud-init"; }
   printf 'datasource_list: [NoCloud, None]\ndatasource:\n  NoCloud:\n    seedfrom: file:///boot/firmware/\n' >/etc/cloud/cloud.cfg.d/99_boot-partition.cfg
-  # Its codes tell of every module, and a bare Debian has no locales for one of them: what counts is what is done below.
-  for stage in "init --local" "init" "modules --mode=config" "modules --mode=final"; do
-    # shellcheck disable=SC2086
-    cloud-init $stage >>/root/cloud-init.log 2>&1 || true
-  done
+  note=/boot/firmware/aflguard-identity-problem.txt
+  cloud_boot() { # as at each boot, until the set-up that it starts has ended
+    rm -rf /run/cloud-init
+    # Its codes tell of every module, and a bare Debian has no locales for one of them: what counts is what is done below.
+    for stage in "init --local" "init" "modules --mode=config" "modules --mode=final"; do
+      # shellcheck disable=SC2086
+      cloud-init $stage >>/root/cloud-init.log 2>&1 || true
+    done
+    for _ in $(seq 900); do
+      if [ ! -e /boot/firmware/aflguard-identity.tar ] || [ -e $note ]; then break; fi
+      sleep 0.2
+    done
+    while systemctl -q is-active aflguard-setup; do sleep 0.2; done
+  }
+  # A first boot that comes to nothing, then another one.
+  mv /boot/firmware/aflguard/aflguard-client.deb /srv/kept.deb
+  : >/boot/firmware/aflguard/aflguard-client.deb
+  cloud_boot
+  grep -q 'is damaged; copy it again' $note || { tail -n 40 /root/cloud-init.log; die "a damaged package on the boot partition is not told there"; }
+  mv /srv/kept.deb /boot/firmware/aflguard/aflguard-client.deb
+  rm $note
+  echo '192.0.2.5 gateway.example.org' >>/etc/hosts
+  cloud_boot
   [ "$(hostname)" = pi-1 ] || die "cloud-init has named the board $(hostname)"
-  [ ! -e /boot/firmware/aflguard-identity.tar ] || tail -n 40 /root/cloud-init.log
-  [ ! -e /boot/firmware/aflguard-identity.tar ] || die "the identity is still on the boot partition"
+  grep -q '^192.0.2.5 gateway' /etc/hosts || die "cloud-init has thrown a line of /etc/hosts away"
+  [ "$(systemctl is-enabled userconfig.service 2>/dev/null)" = masked ] || die "the wizard that waits for a keyboard is not masked"
+  if [ -e /boot/firmware/aflguard-identity.tar ]; then
+    tail -n 40 /root/cloud-init.log
+    journalctl --no-pager -n 40 -u aflguard-setup
+    die "the identity is still on the boot partition: $(cat $note)"
+  fi
   [ "$(stat -c '%U %a' /etc/aflguard/device.key)" = "aflguard 600" ] || die "device.key: $(stat -c '%U %a' /etc/aflguard/device.key)"
-  say "$(cloud-init --version 2>&1 | sed 's,.*/,,') has run the boot partition's files: client installed, identity taken"
+  say "$(cloud-init --version 2>&1 | sed 's,.*/,,') has run the boot partition's files: client installed, identity taken, at the second boot after a first that failed"
 else
   as_fleet aflguard device bundle pi-1 --fleet $fleet -o $fleet/pi-1.tar >/dev/null
   tar -xf $fleet/pi-1.tar -C /etc/aflguard --no-same-owner

@@ -19,19 +19,29 @@ cloud_init_schema() { # USER-DATA
   PYTHONPATH="$target/usr/lib/python3/dist-packages" /usr/bin/python3 -m cloudinit.cmd.main schema --config-file "$1"
 }
 
-# What goes to stock Raspberry Pi OS: cloud-init must understand it.
+# What goes to stock Raspberry Pi OS: cloud-init must understand it, whatever the device is called.
 check_boot_bundle() { # CLIENT.deb WORK
   rm -rf "$2"
   mkdir -p "$2"
   aflguard=build/release/bin/aflguard
   $aflguard fleet init "$2/fleet" --name orchard >/dev/null
-  $aflguard device add pi-1 --fleet "$2/fleet" >/dev/null
-  echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE0000000000000000000000000000000000000000000 me@desk' >"$2/key.pub"
-  $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" --ssh-key "$2/key.pub" -o "$2/with-key" >/dev/null
-  $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" -o "$2/without-key" >/dev/null
-  for bundle in with-key without-key; do
-    cloud_init_schema "$2/$bundle/user-data" || die "cloud-init does not accept $2/$bundle/user-data"
+  echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f Jürgen@desk' >"$2/key.pub"
+  for name in pi-1 007 1e3 on null; do
+    $aflguard device add "$name" --fleet "$2/fleet" >/dev/null
+    $aflguard device bundle "$name" --fleet "$2/fleet" --boot --deb "$1" --ssh-key "$2/key.pub" -o "$2/$name" >/dev/null
+    cloud_init_schema "$2/$name/user-data" || die "cloud-init does not accept $2/$name/user-data"
+    /usr/bin/python3 - "$name" "$2/$name" <<'PYTHON' || die "YAML does not read $2/$name as it is meant"
+import sys, yaml
+name, folder = sys.argv[1:]
+user = yaml.safe_load(open(folder + "/user-data"))
+meta = yaml.safe_load(open(folder + "/meta-data"))
+assert user["hostname"] == meta["local-hostname"] == name, (user, meta)
+assert meta["instance-id"].startswith("aflguard-" + name + "-"), meta
+assert user["bootcmd"][-1][-2:] == ["sh", "/boot/firmware/aflguard/setup.sh"], user
+PYTHON
   done
+  $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" -o "$2/without-key" >/dev/null
+  cloud_init_schema "$2/without-key/user-data" || die "cloud-init does not accept $2/without-key/user-data"
 }
 
 # The image that simulated boards boot, in build/board.img; any fleet's boards may. No image has the program that lies:
