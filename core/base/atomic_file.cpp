@@ -60,6 +60,11 @@ fs::path folder_of(const fs::path& path) {
 }  // namespace
 
 Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
+  // The rename would put a file in the place of /dev/stdout, for everybody.
+  struct stat there {};
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return invalid_input(path.string() + " exists and is not a regular file; name a file to write");
+  }
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) return io_error("cannot create a file beside " + path.string() + ": " + last_error());

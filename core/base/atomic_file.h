@@ -18,7 +18,8 @@ enum class FileAccess {
 };
 
 /// Writes the whole file or nothing: a temporary neighbour is written, synced and renamed over `path`.
-/// After success the content survives a power loss; after failure `path` is as it was.
+/// After success the content survives a power loss; after failure `path` is as it was. kInvalidInput when
+/// `path` is, or leads to, something else than a file: a device, a pipe, a folder.
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::span<const std::byte> bytes,
                                            FileAccess access = FileAccess::kShared);

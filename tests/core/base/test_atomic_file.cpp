@@ -40,6 +40,24 @@ TEST("A write that fails leaves the folder as it was") {
   TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
 }
 
+TEST("Devices, pipes and folders are never replaced by a file, nor links to them; links to files are") {
+  const testing::TemporaryFolder folder;
+  TEST_ASSERT_EQUAL_INT(0, ::mkfifo((folder / "pipe").c_str(), 0600));
+  fs::create_directory(folder / "empty");
+  fs::create_symlink("/dev/null", folder / "null");
+  for (const char* name : {"pipe", "empty", "null"}) {
+    ASSERT_CONTAINS(testing::message_of(write_file_atomically(folder / name, "x")), "is not a regular file");
+  }
+  TEST_ASSERT_TRUE(fs::is_fifo(folder / "pipe"));
+  TEST_ASSERT_TRUE(fs::is_symlink(folder / "null"));
+  TEST_ASSERT_EQUAL_size_t(3, entries(folder.path()));
+  fs::create_symlink("nowhere", folder / "link");
+  ASSERT_OK(write_file_atomically(folder / "link", "x"));
+  fs::create_symlink("link", folder / "link2");
+  ASSERT_OK(write_file_atomically(folder / "link2", "y"));
+  TEST_ASSERT_EQUAL_STRING("y", read_text_file(folder / "link2")->c_str());
+}
+
 TEST("A missing file, a folder and a file over the limit are named") {
   const testing::TemporaryFolder folder;
   TEST_ASSERT_TRUE(read_file(folder / "none").error().kind == ErrorKind::kNotFound);
