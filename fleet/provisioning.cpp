@@ -75,18 +75,33 @@ Error no_such_device(const DeviceBook& book, const std::string& name) {
                    " (aflguard device list shows all)");
 }
 
-Status add_folder(TarArchive& archive, const fs::path& folder, const std::string& prefix) {
+/// The files in `folder` and below it. A link would lead to another file on the board, or to none.
+Result<std::vector<fs::path>> files_below(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->is_regular_file(error)) files.push_back(it->path());
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::file_status status = it->symlink_status(error);
+    if (fs::is_directory(status)) continue;
+    if (!fs::is_regular_file(status)) {
+      return invalid_input(it->path().string() +
+                           " is a link or a special file; a bundle has files and folders only: put the file "
+                           "itself there");
+    }
+    files.push_back(it->path());
   }
   if (error) return io_error("cannot list " + folder.string() + ": " + error.message());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status add_folder(TarArchive& archive, const fs::path& folder, const std::string& prefix) {
+  TRY(const auto files, files_below(folder));
   for (const fs::path& file : files) {
     TRY(const std::string content, read_text_file(file));
     const bool secret = file.extension() == ".key";
-    TRY_STATUS(archive.add(prefix + file.filename().string(), content, secret ? kSecretMode : kOpenMode));
+    const std::string name = prefix + file.lexically_relative(folder).generic_string();
+    const auto added = archive.add(name, content, secret ? kSecretMode : kOpenMode);
+    if (!added.ok()) return at(file.string(), added.error());
   }
   return {};
 }
@@ -237,6 +252,9 @@ Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
   TRY_STATUS(add_folder(archive, fleet.folder().device(name), ""));
   std::error_code error;
   if (fs::is_directory(fleet.folder().model(), error)) {
+    if (const fs::path own = fleet.folder().device(name) / "model"; fs::exists(own, error)) {
+      return invalid_input(own.string() + " and the fleet's model would go to the same place; remove one");
+    }
     TRY_STATUS(add_folder(archive, fleet.folder().model(), "model/"));
   }
   return std::move(archive).finish();

@@ -106,8 +106,8 @@ class Fleet final {
   FolderLock lock_;
 };
 
-/// What goes to the board, as a tar archive: DIR/devices/NAME and the fleet's model, if it has one.
-/// kInvalidInput for a revoked device.
+/// What goes to the board, as a tar archive: DIR/devices/NAME with its folders, and the fleet's model, if it
+/// has one. kInvalidInput for a revoked device, and for links and special files in there.
 [[nodiscard]] Result<std::string> device_bundle(const Fleet& fleet, const std::string& name);
 
 /// The folder of a viewer as a tar archive. kInvalidInput for a revoked one.

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include "core/base/atomic_file.h"
 #include "core/base/child_process.h"
 #include "fleet/broker_files.h"
@@ -215,6 +217,40 @@ TEST("A bundle has what goes to the board, and its key is for the owner only") {
   ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-9")), "did you mean 'pi-1'?");
   ASSERT_OK(fleet.revoke_device("pi-1", {}, office.authority, office.clock));
   ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "is revoked");
+}
+
+TEST("Folders travel in a bundle; links, special files and names that are too long are refused") {
+  Office office;
+  ASSERT_OK(office.create());
+  auto fleet = office.open();
+  ASSERT_OK(fleet.add_device({"pi-1", {}, {}}, office.authority, office.clock));
+  const fs::path device = office.root / "devices/pi-1";
+  fs::create_directories(device / "samples/2024");
+  ASSERT_OK(write_file_atomically(device / "samples/2024/a.csv", "1,2"));
+  const auto archive = device_bundle(fleet, "pi-1");
+  ASSERT_OK(archive);
+  ASSERT_OK(write_file_atomically(office.temporary / "b.tar", *archive));
+  const auto listed = run_program({"tar", "-xOf", "b.tar", "samples/2024/a.csv"}, office.temporary.path());
+  ASSERT_OK(listed);
+  TEST_ASSERT_EQUAL_STRING("1,2", listed->output.c_str());
+
+  fs::create_symlink("a.csv", device / "samples/2024/link");
+  ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "samples/2024/link is a link");
+  fs::remove(device / "samples/2024/link");
+  fs::create_directory_symlink("2024", device / "samples/latest");
+  ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "samples/latest is a link");
+  fs::remove(device / "samples/latest");
+  TEST_ASSERT_EQUAL_INT(0, ::mkfifo((device / "pipe").c_str(), 0600));
+  ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "pipe is a link or a special file");
+  fs::remove(device / "pipe");
+  const std::string name = "samples/" + std::string(93, 'n');
+  ASSERT_OK(write_file_atomically(device / name, "x"));
+  ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "names have 1 to 100 bytes");
+  fs::remove(device / name);
+  ASSERT_OK(device_bundle(fleet, "pi-1"));
+  fs::create_directory(office.root / "model");
+  fs::create_directory(device / "model");
+  ASSERT_CONTAINS(testing::message_of(device_bundle(fleet, "pi-1")), "would go to the same place");
 }
 
 TEST("A fleet's own programs get new certificates for the keys they have") {

@@ -162,3 +162,15 @@ TEST("A card is not made for a device whose key is on its board") {
   TEST_ASSERT_FALSE(fs::exists(session.folder / "boot"));
   ASSERT_CONTAINS(session.expect(0, "aflguard device bundle pi-2 --fleet fleet -o pi-2.tar"), "unpack it");
 }
+
+TEST("A bundle warns of samples that do not travel with it") {
+  const Session session;
+  session.make_fleet();
+  (void)session.expect(0, "sed -i 's|^file = .*|file = \"samples.csv\"|' fleet/devices/pi-1/client.toml");
+  const std::string bundle = "aflguard device bundle pi-1 --fleet fleet -o b.tar";
+  ASSERT_CONTAINS(session.run(bundle + " 2>&1 >b.log").output,
+                  "warning: client.toml names the samples 'samples.csv'");
+  TEST_ASSERT_TRUE(fs::exists(session.folder / "b.tar"));
+  (void)session.expect(0, "echo 1,2,0 >fleet/devices/pi-1/samples.csv");
+  TEST_ASSERT_EQUAL_STRING("", session.run(bundle + " 2>&1 >b.log").output.c_str());
+}

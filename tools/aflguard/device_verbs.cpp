@@ -10,6 +10,7 @@
 #include "firmware_sim/image/board_package.h"
 #include "fleet/boot_bundle.h"
 #include "fleet/provisioning.h"
+#include "fleet/samples_in_bundle.h"
 #include "fleet_openssl/authority_files.h"
 #include "fleet_openssl/device_cut_off.h"
 #include "tools/aflguard/board_packages.h"
@@ -156,6 +157,20 @@ bool has_key(const Fleet& fleet, const std::string& name) {
   return std::filesystem::exists(fleet.folder().device(name) / "device.key", error);
 }
 
+/// On standard error: the bundle is made all the same, the samples may come to the board by another way.
+Status warn_of_missing_samples(const Fleet& fleet, const std::string& name) {
+  const std::filesystem::path folder = fleet.folder().device(name);
+  TRY(const auto missing, samples_not_in_bundle(folder));
+  for (const std::string& file : missing) {
+    std::fprintf(
+        stderr,
+        "aflguard: warning: client.toml names the samples '%s', which are not in %s: the board will not "
+        "find them; put them there, or name a file of the board's own\n",
+        file.c_str(), folder.c_str());
+  }
+  return {};
+}
+
 Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOptions& options) {
   BootBundleOrder made;
   made.device = options.name;
@@ -196,6 +211,7 @@ Status boot_bundle(const DeviceOptions& options) {
                                error);
     if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
   }
+  TRY_STATUS(warn_of_missing_samples(fleet, options.name));
   TRY_STATUS(staged.commit());
   std::printf(
       "%s: copy everything in it to the boot partition of a card with Raspberry Pi OS (64 bit); it holds the "
@@ -208,6 +224,7 @@ Status bundle(const DeviceOptions& options) {
   if (options.boot) return boot_bundle(options);
   TRY(const auto fleet, Fleet::open(options.fleet));
   TRY(const std::string archive, device_bundle(fleet, options.name));
+  TRY_STATUS(warn_of_missing_samples(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf("%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
               options.output.c_str(),
