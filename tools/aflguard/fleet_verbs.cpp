@@ -61,7 +61,7 @@ Status init(const FleetOptions& options) {
   if (!model)
     std::printf("  aflguard model build --zoo cnn -o %s/model    the model that it learns\n", folder);
   std::printf("  edit %s/gateway/gateway.toml    the trusted data, the guard\n", folder);
-  std::printf("  mosquitto -c %s/broker/mosquitto.conf    the broker\n", folder);
+  std::printf("  /usr/sbin/mosquitto -c %s/broker/mosquitto.conf    the broker\n", folder);
   std::printf("  aflguard-gateway --config %s/gateway/gateway.toml\n", folder);
   std::printf("  aflguard device add pi-1 --fleet %s\n", folder);
   std::printf("%s/ca/ca.key can enrol devices: back it up, and show it to nobody.\n", folder);
