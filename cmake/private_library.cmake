@@ -18,10 +18,13 @@ endfunction()
 # aflguard_install_programs(COMPONENT TARGET...): programs of a component, which find its private libraries.
 # DT_RPATH, not DT_RUNPATH: it also holds for the libraries that a private library needs in turn. In the build tree, too:
 # otherwise CMake keeps room for it with colons, which let a program take libraries from whatever folder it is started in.
+# Not where a cross build's libraries lie in the cache: its programs must find them there until they are installed.
 function(aflguard_install_programs component)
   foreach(target ${ARGN})
-    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/aflguard/${component}"
-                          BUILD_WITH_INSTALL_RPATH ON)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/aflguard/${component}")
+    if(NOT CMAKE_CROSSCOMPILING)
+      set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+    endif()
     target_link_options(${target} PRIVATE -Wl,--disable-new-dtags -Wl,-z,relro -Wl,-z,now)
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${component})
   endforeach()
