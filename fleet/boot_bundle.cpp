@@ -64,13 +64,16 @@ systemctl enable --now --no-block ssh.service || true
 
 // cloud-init runs these at every boot, early: what a power loss interrupts is done at the next one, and the
 // wizard that waits for a keyboard comes later. `runcmd` has neither. The set-up itself waits in a service of
-// its own until the file systems are there, so that nothing at boot waits for it.
+// its own until the file systems are there, so that nothing at boot waits for it. Before the identity's
+// service: that one would take the archive at a later boot, and a newer package beside it would not be
+// installed.
 constexpr const char* kBootCommands =
     R"yaml(bootcmd:
   - [systemctl, mask, --now, --no-block, userconfig.service]
   - [systemd-run, --no-block, --collect, --unit=aflguard-setup,
      --property=RequiresMountsFor=/boot/firmware, --property=ConditionPathExists=/boot/firmware/aflguard-identity.tar,
      --property=Wants=network-online.target, --property=After=network-online.target,
+     --property=Before=aflguard-identity.service,
      sh, /boot/firmware/aflguard/setup.sh]
 )yaml";
 

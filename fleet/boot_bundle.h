@@ -17,7 +17,7 @@ struct BootBundleFile {
 /// What a stock Raspberry Pi OS needs to become `device` at its first boot.
 struct BootBundleOrder {
   std::string device;
-  std::string serial;    ///< of its newest certificate: another one makes cloud-init set the board up again
+  std::string serial;    ///< of its newest certificate: for cloud-init another one is another instance
   std::string identity;  ///< the archive of device_bundle()
   std::vector<std::string> ssh_keys;  ///< of read_ssh_keys(), for the account `admin`; none: no such account
 };

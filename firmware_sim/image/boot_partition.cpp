@@ -87,8 +87,9 @@ class Medium final {
   int fd_;
 };
 
-/// Removes a file so that its content is gone, too: it may be a key.
+/// Removes a file, if there is one, so that its content is gone, too: it may be a key.
 Status erase_boot_file(const fs::path& image, std::uint64_t offset, const std::string& name) {
+  if (!mtool({"mdir", "-b", "-i", place(image, offset), "::" + name}).ok()) return {};
   TRY(const std::string listing, mtool_output({"mshowfat", "-i", place(image, offset), "::" + name}));
   TRY(const Medium medium, Medium::open(image, O_RDWR));
   TRY(const auto ranges, file_ranges(medium.sector(offset), listing));
@@ -171,12 +172,12 @@ Status fill_boot_partition(const fs::path& image, std::uint64_t offset, const fs
   return mtool(std::move(arguments));
 }
 
-std::string boot_partition_label(const fs::path& image, std::uint64_t offset) {
-  const auto output = mtool_output({"mlabel", "-s", "-i", place(image, offset), "::"});
+Result<std::string> boot_partition_label(const fs::path& image, std::uint64_t offset) {
+  TRY(const std::string output, mtool_output({"mlabel", "-s", "-i", place(image, offset), "::"}));
   constexpr std::string_view kBefore = "Volume label is ";
-  const std::size_t at = output.ok() ? output->find(kBefore) : std::string::npos;
-  if (at == std::string::npos) return {};
-  std::string label = output->substr(at + kBefore.size());
+  const std::size_t at = output.find(kBefore);
+  if (at == std::string::npos) return std::string();
+  std::string label = output.substr(at + kBefore.size());
   label.erase(std::min(label.find_first_of(" \n("), label.size()));
   return label;
 }
@@ -187,14 +188,14 @@ Status put_boot_file(const fs::path& image, std::uint64_t offset, const BootFile
   TRY_STATUS(write_file_atomically(copy, file.content, FileAccess::kOwnerOnly));
   // Under another name first: where there is no room for it, the old one stays.
   const std::string incoming = file.name + ".new";
-  const Status put = mtool({"mcopy", "-i", place(image, offset), "-o", copy.string(), "::" + incoming});
+  TRY_STATUS(erase_boot_file(image, offset, incoming));  // of a command that was killed
+  const Status put = mtool({"mcopy", "-i", place(image, offset), copy.string(), "::" + incoming});
   if (!put.ok()) {
-    (void)mtool({"mdel", "-i", place(image, offset), "::" + incoming});
+    (void)erase_boot_file(image, offset, incoming);
     return at(std::to_string(file.content.size()) + " bytes for the boot partition of " + image.string(),
               put.error());
   }
-  if (mtool({"mdir", "-b", "-i", place(image, offset), "::" + file.name}).ok())
-    TRY_STATUS(erase_boot_file(image, offset, file.name));
+  TRY_STATUS(erase_boot_file(image, offset, file.name));
   TRY_STATUS(mtool({"mren", "-i", place(image, offset), "::" + incoming, "::" + file.name}));
   TRY(const Medium medium, Medium::open(image, O_RDWR));
   return medium.sync();

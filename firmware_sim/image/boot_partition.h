@@ -27,8 +27,9 @@ struct BootFile {
 /// Copies everything in `folder` there. No mount is involved (mtools).
 [[nodiscard]] Status fill_boot_partition(const std::filesystem::path& image, std::uint64_t offset,
                                          const std::filesystem::path& folder);
-/// What the file system at `offset` is called; empty when it has no name, or is none.
-[[nodiscard]] std::string boot_partition_label(const std::filesystem::path& image, std::uint64_t offset);
+/// What the file system at `offset` is called; empty when it has no name. kNotFound names a missing program.
+[[nodiscard]] Result<std::string> boot_partition_label(const std::filesystem::path& image,
+                                                       std::uint64_t offset);
 /// Puts one file there, in place of one of that name, whose content is overwritten: it may have been another
 /// board's key. On the disk when it returns.
 [[nodiscard]] Status put_boot_file(const std::filesystem::path& image, std::uint64_t offset,

@@ -1,6 +1,5 @@
 #include "firmware_sim/image/card_check.h"
 
-#include <cctype>
 #include <fstream>
 #include <sstream>
 
@@ -9,6 +8,13 @@
 
 namespace aflguard::image {
 namespace fs = std::filesystem;
+namespace {
+
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
+}  // namespace
 
 std::string mount_point_of(const fs::path& card, const std::string& mounts) {
   const std::string device = card.string();
@@ -19,17 +25,17 @@ std::string mount_point_of(const fs::path& card, const std::string& mounts) {
     std::string place;
     words >> source >> place;
     if (!source.starts_with(device)) continue;
-    // sdX1 and mmcblk0p1 are parts of sdX and mmcblk0; sdXY is not.
+    // sdX1 and mmcblk0p1 are parts of sdX and mmcblk0; sdXY and mmcblk01 are not.
     const std::string rest = source.substr(device.size());
-    if (rest.empty() || rest[0] == 'p' || std::isdigit(static_cast<unsigned char>(rest[0])) != 0)
-      return place;
+    if (rest.empty() || (is_digit(device.back()) ? rest[0] == 'p' : is_digit(rest[0]))) return place;
   }
   return {};
 }
 
 Status prepare_card(const fs::path& card, std::uint64_t offset) {
   std::error_code error;
-  if (const std::string label = boot_partition_label(card, offset); label != kBootLabel) {
+  TRY(const std::string label, boot_partition_label(card, offset));
+  if (label != kBootLabel) {
     return invalid_input(card.string() + ": its first partition is called '" + label + "' and not " +
                          kBootLabel + ": no image of aflguard image build is on it");
   }

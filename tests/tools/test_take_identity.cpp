@@ -18,6 +18,7 @@ struct Board {
 
   Board() {
     fs::create_directories(folder / "boot");
+    fs::create_directories(folder / "run");
     run("aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet && aflguard device add "
         "pi-2 "
         "--fleet fleet && for i in 1 2; do aflguard device bundle pi-$i --fleet fleet -o pi-$i.tar; done");
@@ -35,8 +36,8 @@ struct Board {
   }
   /// The account is the one that runs the test: boards have one of their own.
   [[nodiscard]] ProgramOutcome take() const {
-    return shell("sh '" + testing::source_folder().string() + "/packaging/board/take-identity' '" +
-                 bundle.string() + "' '" + etc.string() + "' root");
+    return shell("RUNTIME_DIRECTORY=\"$PWD/run\" sh '" + testing::source_folder().string() +
+                 "/packaging/board/take-identity' '" + bundle.string() + "' '" + etc.string() + "' root");
   }
   void give(const std::string& archive) const {
     fs::copy_file(folder / archive, bundle, fs::copy_options::overwrite_existing);
@@ -158,4 +159,12 @@ TEST("Links that somebody has put on the board do not keep it from taking a new 
   const auto taken = board.take();
   TEST_ASSERT_EQUAL_INT_MESSAGE(0, taken.exit_code, taken.output.c_str());
   TEST_ASSERT_TRUE(fs::is_symlink(board.etc / "samples.csv"));
+  // One in the place of a folder of the archive's does not lead the archive outside.
+  board.run(
+      "mkdir elsewhere && ln -s ../elsewhere etc/data && mkdir -p x/data && tar -xf pi-1.tar -C x && "
+      "echo 1,2 >x/data/a.csv && (cd x && find . -type f | tar -cf ../deep.tar -T -)");
+  board.give("deep.tar");
+  TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
+  TEST_ASSERT_TRUE(fs::exists(board.etc / "data/a.csv"));
+  TEST_ASSERT_TRUE(fs::is_empty(board.folder / "elsewhere"));
 }

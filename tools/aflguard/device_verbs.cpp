@@ -9,6 +9,7 @@
 #include "core/base/rfc3339.h"
 #include "firmware_sim/image/board_package.h"
 #include "fleet/boot_bundle.h"
+#include "fleet/device_key.h"
 #include "fleet/provisioning.h"
 #include "fleet/samples_in_bundle.h"
 #include "fleet_openssl/authority_files.h"
@@ -152,12 +153,8 @@ Status revoke(const DeviceOptions& options) {
   return {};
 }
 
-bool has_key(const Fleet& fleet, const std::string& name) {
-  std::error_code error;
-  return std::filesystem::exists(fleet.folder().device(name) / "device.key", error);
-}
-
 /// On standard error: the bundle is made all the same, the samples may come to the board by another way.
+/// Fails only where no board could read its client.toml.
 Status warn_of_missing_samples(const Fleet& fleet, const std::string& name) {
   const std::filesystem::path folder = fleet.folder().device(name);
   TRY(const auto missing, samples_not_in_bundle(folder));
@@ -175,7 +172,7 @@ Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOption
   BootBundleOrder made;
   made.device = options.name;
   TRY(made.identity, device_bundle(fleet, options.name));
-  if (!has_key(fleet, options.name)) {
+  if (!has_key(fleet.folder(), options.name)) {
     return invalid_input(
         "device '" + options.name +
         "' has made its key on the board, and only there: a new card would be without it; make "
@@ -228,7 +225,7 @@ Status bundle(const DeviceOptions& options) {
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf("%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
               options.output.c_str(),
-              has_key(fleet, options.name) ? "; it holds the device's key: show it to nobody" : "");
+              has_key(fleet.folder(), options.name) ? "; it holds the device's key: show it to nobody" : "");
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "datasets/folders.h"
 #include "firmware_sim/image/build_image.h"
 #include "firmware_sim/image/card_check.h"
+#include "fleet/device_key.h"
 #include "fleet/provisioning.h"
 #include "tools/aflguard/board_packages.h"
 
@@ -33,12 +34,6 @@ struct ImageOptions {
   bool refresh = false;
   bool json = false;
 };
-
-/// False for devices that were enrolled with a request: their key has never left the board.
-bool has_key(const Fleet& fleet, const std::string& device) {
-  std::error_code error;
-  return fs::exists(fleet.folder().device(device) / "device.key", error);
-}
 
 /// What every board of the fleet may know: its authority, its gateway's key, its model.
 Status add_public_files(const Fleet& fleet, std::vector<image::ImageFile>& files) {
@@ -68,7 +63,7 @@ Status add_fleet(const ImageOptions& options, image::ImageOrder& order) {
   TRY_STATUS(add_public_files(fleet, order.root_files));
   if (options.device.empty()) return {};
   TRY(std::string bundle, device_bundle(fleet, options.device));
-  if (!has_key(fleet, options.device)) {
+  if (!has_key(fleet.folder(), options.device)) {
     return invalid_input("the key of '" + options.device +
                          "' was made on its board, which a new card knows nothing of; make the image without "
                          "--device");
@@ -160,9 +155,11 @@ Status identity(const ImageOptions& options) {
                            {"file", image::kIdentityFile}};
     std::printf("%s\n", document.dump(2).c_str());
   } else {
-    std::printf(
-        "%s: the board that starts from it becomes '%s'%s\n", options.output.c_str(), options.device.c_str(),
-        has_key(fleet, options.device) ? "." : ". It must have its key already: it was made on the board.");
+    std::printf("%s: the board that starts from it becomes '%s'%s\n", options.output.c_str(),
+                options.device.c_str(),
+                has_key(fleet.folder(), options.device)
+                    ? "."
+                    : ". It must have its key already: it was made on the board.");
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include "firmware_sim/link_relay.h"
 #include "firmware_sim/simulation_control.h"
 #include "fleet/configuration.h"
+#include "fleet/device_key.h"
 #include "fleet/provisioning.h"
 #include "fleet/toml_template.h"
 #include "fleet_openssl/authority_files.h"
@@ -70,10 +71,10 @@ class Start final {
       board.command.log = folder_.log(board.name);
       TRY_STATUS(folder_.write_link(board.name, {}));
     }
-    if (!options_.with_gateway) TRY_STATUS(check_broker(settings));
+    TRY_STATUS(options_.with_gateway ? check_gateway(settings) : check_broker(settings));
     TRY_STATUS(enrol());
     // Now: it then knows all boards when it starts.
-    if (options_.with_gateway) TRY_STATUS(start_gateway(settings));
+    if (options_.with_gateway) TRY_STATUS(start_gateway());
     TRY_STATUS(start_links());
     TRY_STATUS(make_boards(settings, kinds, samples));
     TRY_STATUS(folder_.write(simulation_));
@@ -136,22 +137,30 @@ class Start final {
                        "; start the fleet's broker and gateway, or let --with-gateway do it");
   }
 
-  [[nodiscard]] Status start_gateway(const FleetSettings& settings) {
+  /// Before anything is changed: can broker and gateway be started?
+  [[nodiscard]] Status check_gateway(const FleetSettings& settings) const {
     if (answers(settings.broker_host, settings.broker_port)) {
       return invalid_input("a broker answers at " + settings.broker_host + ":" +
                            std::to_string(settings.broker_port) +
                            " already; leave --with-gateway out, or stop that one");
     }
     TRY(const fs::path gateway, sibling("aflguard-gateway"));
-    const fs::path configuration = fleet_.gateway() / "gateway.toml";
+    const fs::path configuration = gateway_configuration_file();
     TRY(const ProgramOutcome tested,
         run_program({gateway.string(), "--config", configuration.string(), "--test-config"}, "/"));
-    if (tested.exit_code != 0)
-      return invalid_input("the gateway does not take " + configuration.string() + ": " + tested.last_line());
+    if (tested.exit_code == 0) return {};
+    return invalid_input("the gateway does not take " + configuration.string() + ": " + tested.last_line());
+  }
+
+  [[nodiscard]] fs::path gateway_configuration_file() const { return fleet_.gateway() / "gateway.toml"; }
+
+  [[nodiscard]] Status start_gateway() {
+    TRY(const fs::path gateway, sibling("aflguard-gateway"));
     TRY_STATUS(start_service(kBrokerService,
                              {mosquitto_program(), "-c", (fleet_.broker() / "mosquitto.conf").string()}));
     TRY_STATUS(wait_for_line(kBrokerService, " running"));
-    TRY_STATUS(start_service(kGatewayService, {gateway.string(), "--config", configuration.string()}));
+    TRY_STATUS(start_service(kGatewayService,
+                             {gateway.string(), "--config", gateway_configuration_file().string()}));
     return wait_for_line(kGatewayService, "ready");
   }
 
@@ -205,8 +214,7 @@ class Start final {
         TRY_STATUS(fleet.add_device({board.name, {}, {}}, authority, clock));
         continue;
       }
-      std::error_code error;
-      if (known->revoked || !fs::exists(fleet_.device(board.name) / "device.key", error)) {
+      if (known->revoked || !has_key(fleet_, board.name)) {
         return invalid_input("the fleet's device '" + board.name + "' " +
                              (known->revoked ? "is revoked" : "has its key elsewhere") +
                              "; a simulation needs that name: use a fleet made for simulations");
