@@ -63,7 +63,8 @@ make_fleet() {
   make_samples 1 200 >fleet/gateway/trusted.csv
   aflguard device add pi-1 --fleet fleet >/dev/null
   make_samples 2 200 >fleet/devices/pi-1/samples.csv
-  sed -i 's|^file = .*|file = "samples.csv"|; s|^# interval_seconds = 0 .*|interval_seconds = 5|' \
+  # Training every 5 s; and what is_waiting looks at must not be old.
+  sed -i 's|^file = .*|file = "samples.csv"|; s|^# interval_seconds = 0 .*|interval_seconds = 5|; s|^# interval_seconds = 30 .*|interval_seconds = 2|' \
     fleet/devices/pi-1/client.toml
 }
 start_broker() {
@@ -242,7 +243,7 @@ root_bytes=$((512 * $(size_of 2)))
 blocks=$(dumpe2fs -h root.part 2>/dev/null | sed -n 's/^Block count: *//p')
 [ "$((blocks * 4096))" -gt 2900000000 ] || fail "the root file system has not grown: $blocks blocks"
 
-[ -n "$(in_root "/var/lib/aflguard/$waiting.update" | head -c 1 | od -An -tx1)" ] || fail "update $waiting is not on the card"
+[ -n "$(in_root "/var/lib/aflguard/state/$waiting.update" | head -c 1 | od -An -tx1)" ] || fail "update $waiting is not on the card"
 
 say "another boot: nothing may have changed"
 boot
