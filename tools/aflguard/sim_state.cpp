@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 std::optional<pid_t> pid_of(const SimulationFolder& folder, const std::string& name) {
   const auto note = folder.process(name);
-  return note && is_running(note->mark) ? std::optional(note->mark.pid) : std::nullopt;
+  // Who unplugs says so first, and the process ends a moment later.
+  return note && !note->unplugged && is_running(note->mark) ? std::optional(note->mark.pid) : std::nullopt;
 }
 
 std::string state_of(const SimulationFolder& folder, const BoardState& board) {
