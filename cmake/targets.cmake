@@ -21,11 +21,18 @@ function(aflguard_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${AFLGUARD_QUICK_LEVEL}>)
 endfunction()
 
-# aflguard_module(NAME [COLD] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per module folder.
+# aflguard_module([NAME] [COLD] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
+# folder's with dots, core/base -> aflguard::core.base, unless NAME says otherwise.
 # COLD: nothing in it is repeated often enough to be worth the optimiser's time.
-function(aflguard_module name)
+function(aflguard_module)
   cmake_parse_arguments(arg "COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  set(name "${arg_UNPARSED_ARGUMENTS}")
+  if(NOT name)
+    file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+    string(REPLACE "/" "." name "${name}")
+  endif()
   add_library(${name} STATIC ${arg_SOURCES})
+  add_library(aflguard::${name} ALIAS ${name})
   if(arg_COLD)
     aflguard_compile_quickly(${name})
   endif()

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/learning/csv.h"
-#include "core/learning/idx.h"
+#include "core/learning/data/csv.h"
+#include "core/learning/data/idx.h"
 
 namespace aflguard::datasets {
 namespace fs = std::filesystem;

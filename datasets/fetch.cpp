@@ -2,9 +2,9 @@
 
 #include <functional>
 
-#include "core/base/atomic_file.h"
-#include "core/base/child_process.h"
-#include "core/base/folder_lock.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
+#include "core/system/folder_lock.h"
 #include "core/base/sha256.h"
 
 namespace aflguard::datasets {

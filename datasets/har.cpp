@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/atomic_file.h"
-#include "core/learning/csv.h"
+#include "core/system/atomic_file.h"
+#include "core/learning/data/csv.h"
 #include "core/learning/model_description.h"
-#include "core/learning/npy.h"
+#include "core/learning/data/npy.h"
 #include "datasets/xz_lzma.h"
 
 namespace aflguard::datasets {

@@ -1,7 +1,7 @@
 #include "datasets/install.h"
 
-#include "core/base/atomic_file.h"
-#include "core/base/folder_lock.h"
+#include "core/system/atomic_file.h"
+#include "core/system/folder_lock.h"
 #include "datasets/load.h"
 
 namespace aflguard::datasets {

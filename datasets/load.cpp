@@ -3,11 +3,11 @@
 #include <map>
 #include <set>
 
-#include "core/learning/cifar10.h"
-#include "core/learning/idx.h"
+#include "core/learning/data/cifar10.h"
+#include "core/learning/data/idx.h"
 #include "core/learning/model_description.h"
-#include "core/learning/npy.h"
-#include "core/learning/npy_dataset.h"
+#include "core/learning/data/npy.h"
+#include "core/learning/data/npy_dataset.h"
 #include "datasets/folders.h"
 #include "datasets/manifest.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/learning/dataset.h"
+#include "core/learning/data/dataset.h"
 #include "datasets/catalog.h"
 
 namespace aflguard::datasets {

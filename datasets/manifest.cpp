@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
 
 namespace aflguard::datasets {

@@ -1,6 +1,6 @@
 #include "datasets/mnist.h"
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
 #include "datasets/gzip_zlib.h"
 

@@ -3,7 +3,7 @@
 #include <png.h>
 #include <string>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 
 namespace aflguard::datasets {
 namespace {

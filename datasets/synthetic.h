@@ -8,7 +8,7 @@
 
 #include "core/base/random.h"
 #include "core/base/result.h"
-#include "core/learning/dataset.h"
+#include "core/learning/data/dataset.h"
 
 namespace aflguard::datasets {
 

@@ -9,7 +9,7 @@
 #include "core/base/log.h"
 #include "core/config/config_file.h"
 #include "core/learning/dataset_files.h"
-#include "edge_client/training_schedule.h"
+#include "edge_client/training/training_schedule.h"
 
 namespace aflguard {
 

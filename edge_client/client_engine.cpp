@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/base/process_memory.h"
+#include "core/system/process_memory.h"
 #include "core/base/rfc3339.h"
 #include "core/envelope/message_codec.h"
-#include "edge_client/verdict_text.h"
-#include "edge_client/waiting_update.h"
+#include "edge_client/receiving/verdict_text.h"
+#include "edge_client/sending/waiting_update.h"
 
 namespace aflguard {
 namespace {

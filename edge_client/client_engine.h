@@ -12,12 +12,12 @@
 #include "core/envelope/message_codec.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "edge_client/device_status.h"
-#include "edge_client/gateway_inbox.h"
-#include "edge_client/local_training.h"
-#include "edge_client/outgoing_update.h"
-#include "edge_client/training_schedule.h"
-#include "edge_client/update_spool.h"
+#include "core/telemetry/device_status.h"
+#include "edge_client/receiving/gateway_inbox.h"
+#include "edge_client/training/local_training.h"
+#include "edge_client/sending/outgoing_update.h"
+#include "edge_client/training/training_schedule.h"
+#include "edge_client/sending/update_spool.h"
 
 namespace aflguard {
 

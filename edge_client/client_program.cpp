@@ -8,16 +8,16 @@
 
 #include "core/base/clock.h"
 #include "core/base/rfc3339.h"
-#include "core/base/service_notify.h"
+#include "core/system/service_notify.h"
 #include "core/base/sha256.h"
-#include "core/base/stop_signal.h"
+#include "core/system/stop_signal.h"
 #include "core/envelope/model_hash.h"
-#include "core/envelope_mbedtls/mbedtls_verifier.h"
+#include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
-#include "edge_client/device_status.h"
+#include "core/telemetry/device_status.h"
 
 namespace aflguard {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/envelope/messages.h"
 #include "core/learning/trainer.h"
 #include "edge_client/client_config.h"
-#include "edge_client/local_training.h"
-#include "edge_client/sample_source.h"
+#include "edge_client/training/local_training.h"
+#include "edge_client/training/sample_source.h"
 
 namespace CLI {
 class App;

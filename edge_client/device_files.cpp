@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/identifier.h"
-#include "core/envelope_mbedtls/mbedtls_certificate.h"
+#include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "edge_client/identity.h"
 
 namespace aflguard {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/envelope/certificate.h"
-#include "core/envelope/device_registry.h"
-#include "core/envelope_mbedtls/mbedtls_signer.h"
+#include "core/identity/certificate.h"
+#include "core/identity/device_registry.h"
+#include "core/identity_mbedtls/mbedtls_signer.h"
 #include "edge_client/client_config.h"
 
 namespace aflguard {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/envelope/certificate.h"
-#include "core/envelope/signature.h"
+#include "core/identity/certificate.h"
+#include "core/identity/signature.h"
 
 namespace aflguard {
 

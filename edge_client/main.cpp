@@ -1,5 +1,5 @@
 #include "edge_client/client_program.h"
-#include "edge_client/gradient_training.h"
+#include "edge_client/training/gradient_training.h"
 
 namespace {
 

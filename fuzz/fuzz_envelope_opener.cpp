@@ -3,8 +3,8 @@
 #include "core/base/check.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
-#include "core/envelope_openssl/openssl_signer.h"
-#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 #include "fuzz/target.h"
 
 using namespace aflguard;

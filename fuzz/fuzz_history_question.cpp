@@ -1,7 +1,7 @@
 #include "core/base/check.h"
 #include "core/base/identifier.h"
 #include "fuzz/target.h"
-#include "gateway_server/history_question.h"
+#include "gateway_server/history/history_question.h"
 
 using namespace aflguard;
 

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "core/base/check.h"
-#include "core/base/http_request.h"
+#include "core/http/http_request.h"
 #include "fuzz/target.h"
 
 using namespace aflguard;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "fuzz/target.h"
 
 namespace {

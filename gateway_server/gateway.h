@@ -8,11 +8,11 @@
 #include "core/base/log.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "gateway_server/evaluation_thread.h"
-#include "gateway_server/gateway_settings.h"
-#include "gateway_server/live_registry.h"
-#include "gateway_server/sqlite_telemetry.h"
-#include "gateway_server/update_judge.h"
+#include "gateway_server/judging/evaluation_thread.h"
+#include "gateway_server/settings/gateway_settings.h"
+#include "gateway_server/intake/live_registry.h"
+#include "gateway_server/store/sqlite_telemetry.h"
+#include "gateway_server/judging/update_judge.h"
 
 namespace aflguard {
 

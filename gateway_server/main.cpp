@@ -2,24 +2,24 @@
 #include <cstdio>
 #include <malloc.h>
 
-#include "core/aggregation/aflguard.h"
-#include "core/aggregation/async_sgd.h"
-#include "core/aggregation/basgd.h"
-#include "core/aggregation/kardam.h"
-#include "core/aggregation/span_guard.h"
-#include "core/aggregation/zeno_plus_plus.h"
-#include "core/base/secret_file.h"
-#include "core/base/stop_signal.h"
-#include "core/envelope_openssl/openssl_signer.h"
-#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/aggregation/guards/aflguard.h"
+#include "core/aggregation/guards/async_sgd.h"
+#include "core/aggregation/guards/basgd.h"
+#include "core/aggregation/guards/kardam.h"
+#include "core/aggregation/guards/span_guard.h"
+#include "core/aggregation/guards/zeno_plus_plus.h"
+#include "core/system/secret_file.h"
+#include "core/system/stop_signal.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 #include "core/learning/evaluation.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
-#include "gateway_server/gateway_inputs.h"
-#include "gateway_server/sqlite_store.h"
-#include "gateway_server/sqlite_telemetry.h"
-#include "gateway_server/telemetry.h"
+#include "gateway_server/settings/gateway_inputs.h"
+#include "gateway_server/store/sqlite_store.h"
+#include "gateway_server/store/sqlite_telemetry.h"
+#include "gateway_server/telemetry/telemetry.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "core/aggregation/global_model.h"
 #include "core/aggregation/reference_update.h"
 #include "core/aggregation/update_filter.h"
-#include "core/aggregation/verdict.h"
+#include "core/verdict/verdict.h"
 #include "core/base/result.h"
 
 namespace aflguard {

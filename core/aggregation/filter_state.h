@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/aggregation/row_bundle.h"
+#include "core/aggregation/vectors/row_bundle.h"
 #include "core/base/byte_cursor.h"
 #include "core/base/result.h"
 

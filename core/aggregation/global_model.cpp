@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/aggregation/vector_kernels.h"
+#include "core/aggregation/vectors/vector_kernels.h"
 #include "core/base/check.h"
 
 namespace aflguard {

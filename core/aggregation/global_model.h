@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aggregation/aligned_vector.h"
+#include "core/aggregation/vectors/aligned_vector.h"
 
 namespace aflguard {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <numeric>
 
-#include "core/aggregation/span_kernels.h"
-#include "core/aggregation/vector_kernels.h"
+#include "core/aggregation/vectors/span_kernels.h"
+#include "core/aggregation/vectors/vector_kernels.h"
 #include "core/learning/summed_gradient.h"
 
 namespace aflguard {

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "core/aggregation/aligned_vector.h"
-#include "core/aggregation/row_bundle.h"
-#include "core/aggregation/small_matrix.h"
+#include "core/aggregation/vectors/aligned_vector.h"
+#include "core/aggregation/vectors/row_bundle.h"
+#include "core/aggregation/vectors/small_matrix.h"
 #include "core/base/result.h"
-#include "core/learning/dataset.h"
+#include "core/learning/data/dataset.h"
 #include "core/learning/trainer.h"
 
 namespace aflguard {

@@ -8,7 +8,7 @@
 
 #include "core/aggregation/client_update.h"
 #include "core/aggregation/reference_update.h"
-#include "core/aggregation/verdict.h"
+#include "core/verdict/verdict.h"
 #include "core/base/result.h"
 
 namespace aflguard {

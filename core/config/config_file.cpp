@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/nearest_name.h"
 #include "core/config/config_value.h"
 #include "core/config/toml_document.h"

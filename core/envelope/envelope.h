@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "core/envelope/cbor.h"
-#include "core/envelope/device_registry.h"
-#include "core/envelope/refusal.h"
-#include "core/envelope/signature.h"
+#include "core/cbor/cbor.h"
+#include "core/identity/device_registry.h"
+#include "core/verdict/refusal.h"
+#include "core/identity/signature.h"
 
 namespace aflguard {
 

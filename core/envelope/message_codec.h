@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/envelope/cbor.h"
+#include "core/cbor/cbor.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
-#include "core/envelope/refusal.h"
+#include "core/verdict/refusal.h"
 
 namespace aflguard {
 

@@ -1,7 +1,7 @@
 #include "core/envelope/piece.h"
 
 #include "core/base/byte_cursor.h"
-#include "core/envelope/signature.h"
+#include "core/identity/signature.h"
 
 namespace aflguard {
 

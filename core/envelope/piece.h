@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/envelope/cbor.h"
-#include "core/envelope/refusal.h"
+#include "core/cbor/cbor.h"
+#include "core/verdict/refusal.h"
 
 namespace aflguard {
 

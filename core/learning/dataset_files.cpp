@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/learning/idx.h"
-#include "core/learning/npy_dataset.h"
+#include "core/learning/data/idx.h"
+#include "core/learning/data/npy_dataset.h"
 
 namespace aflguard {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/learning/csv.h"
-#include "core/learning/dataset.h"
+#include "core/learning/data/csv.h"
+#include "core/learning/data/dataset.h"
 #include "core/learning/model_description.h"
-#include "core/learning/sample_range.h"
+#include "core/learning/data/sample_range.h"
 
 namespace aflguard {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/base/result.h"
-#include "core/learning/dataset.h"
+#include "core/learning/data/dataset.h"
 #include "core/learning/trainer.h"
 
 namespace aflguard {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/base/result.h"
-#include "core/learning/batch.h"
+#include "core/learning/data/batch.h"
 #include "core/learning/model_description.h"
 
 namespace aflguard {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/aggregation/filter_state.h"
-#include "core/aggregation/vector_kernels.h"
+#include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/transport/backoff.h"
 #include "core/transport_mqtt/paho_options.h"
 #include "core/transport_mqtt/socket_tuning.h"
-#include "core/transport_mqtt/tls_diagnosis.h"
+#include "core/tls_openssl/tls_diagnosis.h"
 
 namespace aflguard {
 

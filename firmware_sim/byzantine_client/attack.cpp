@@ -14,7 +14,7 @@
 #include "core/base/random.h"
 #include "core/envelope/message_codec.h"
 #include "core/learning/summed_gradient.h"
-#include "edge_client/gradient_training.h"
+#include "edge_client/training/gradient_training.h"
 
 namespace aflguard::firmware_sim {
 namespace {

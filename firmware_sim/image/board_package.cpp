@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/child_process.h"
+#include "core/system/child_process.h"
 
 namespace aflguard::image {
 namespace fs = std::filesystem;

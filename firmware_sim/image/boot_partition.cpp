@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "core/base/atomic_file.h"
-#include "core/base/child_process.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "firmware_sim/image/fat_clusters.h"
 #include "firmware_sim/image/image_plan.h"
 

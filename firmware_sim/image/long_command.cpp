@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <thread>
 
-#include "core/base/atomic_file.h"
-#include "core/base/background_process.h"
-#include "core/base/child_process.h"
+#include "core/system/atomic_file.h"
+#include "core/system/background_process.h"
+#include "core/system/child_process.h"
 
 namespace aflguard::image {
 namespace {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "core/aggregation/vector_kernels.h"
+#include "core/aggregation/vectors/vector_kernels.h"
 #include "lab/attacks/attacks.h"
 #include "lab/attacks/benign_sample.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/attack.h"
+#include "lab/attacks/attack.h"
 
 namespace aflguard::lab {
 

@@ -1,5 +1,5 @@
 #include "lab/attacks/attacks.h"
-#include "lab/trigger.h"
+#include "lab/tasks/trigger.h"
 
 namespace aflguard::lab {
 namespace {

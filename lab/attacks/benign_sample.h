@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/named_options.h"
-#include "lab/settings.h"
+#include "lab/tasks/settings.h"
 
 namespace aflguard::lab {
 

@@ -2,7 +2,7 @@
 
 #include "lab/attacks/attacks.h"
 #include "lab/attacks/benign_sample.h"
-#include "lab/strongest_update.h"
+#include "lab/attacks/strongest_update.h"
 
 namespace aflguard::lab {
 namespace {

@@ -2,7 +2,7 @@
 #include <onnx/onnx_pb.h>
 #include <set>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "models/onnx_file/onnx_file.h"
 
 namespace aflguard::models {

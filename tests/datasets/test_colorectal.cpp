@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "datasets/colorectal.h"
 #include "datasets/load.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
 #include "datasets/fetch.h"
 #include "tests/support/test.h"

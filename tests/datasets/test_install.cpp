@@ -1,6 +1,6 @@
 #include <set>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "datasets/install.h"
 #include "datasets/load.h"
 #include "tests/datasets/tiny_dataset.h"

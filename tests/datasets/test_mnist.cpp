@@ -1,6 +1,6 @@
 #include <zlib.h>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
 #include "datasets/mnist.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/learning/idx.h"
+#include "core/learning/data/idx.h"
 #include "datasets/catalog.h"
 #include "datasets/install.h"
 #include "tests/support/test.h"

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "edge_client/client_config.h"
 #include "tests/support/test.h"
 

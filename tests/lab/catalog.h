@@ -1,14 +1,14 @@
 #pragma once
 
-#include "core/aggregation/aflguard.h"
-#include "core/aggregation/async_sgd.h"
-#include "core/aggregation/basgd.h"
-#include "core/aggregation/kardam.h"
-#include "core/aggregation/span_guard.h"
-#include "core/aggregation/sync_aflguard.h"
-#include "core/aggregation/zeno_plus_plus.h"
+#include "core/aggregation/guards/aflguard.h"
+#include "core/aggregation/guards/async_sgd.h"
+#include "core/aggregation/guards/basgd.h"
+#include "core/aggregation/guards/kardam.h"
+#include "core/aggregation/guards/span_guard.h"
+#include "core/aggregation/guards/sync_aflguard.h"
+#include "core/aggregation/guards/zeno_plus_plus.h"
 #include "lab/attacks/attacks.h"
-#include "lab/experiment.h"
+#include "lab/runs/experiment.h"
 
 namespace aflguard::testing {
 

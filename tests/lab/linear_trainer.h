@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/learning/trainer.h"
-#include "lab/experiment.h"
+#include "lab/runs/experiment.h"
 
 namespace aflguard::testing {
 

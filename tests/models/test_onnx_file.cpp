@@ -1,7 +1,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "models/onnx_file/onnx_file.h"
 #include "tests/models/gradient_cases.h"
 

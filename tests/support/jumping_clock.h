@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 namespace aflguard::testing {

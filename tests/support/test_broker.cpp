@@ -7,9 +7,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/base/check.h"
-#include "core/base/child_process.h"
+#include "core/system/child_process.h"
 
 namespace aflguard::testing {
 

@@ -71,12 +71,23 @@ void assert_contains(std::string_view text, std::string_view part, int line) {
 void setUp() {}
 void tearDown() {}
 
-/// Runs every test of this program, or those whose sentence contains the first argument.
+namespace {
+
+/// `x` for tests/.../test_x.cpp.
+std::string subject_of(const char* file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  return stem.starts_with("test_") ? stem.substr(5) : stem;
+}
+
+}  // namespace
+
+/// [SUBJECT [PART]]: runs every test of this program, or those of test_SUBJECT.cpp whose sentence contains PART.
 /// Exit 0 when all passed, 77 when every test was skipped, else the number of failures.
 int main(int argc, char** argv) {
   UnityBegin("");
   for (const auto& test : aflguard::testing::test_cases()) {
-    if (argc > 1 && std::strstr(test.sentence, argv[1]) == nullptr) continue;
+    if (argc > 1 && subject_of(test.file) != argv[1]) continue;
+    if (argc > 2 && std::strstr(test.sentence, argv[2]) == nullptr) continue;
     aflguard::testing::run(test);
   }
   const bool all_skipped = Unity.NumberOfTests > 0 && Unity.TestIgnores == Unity.NumberOfTests;

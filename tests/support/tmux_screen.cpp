@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/base/child_process.h"
+#include "core/system/child_process.h"
 #include "tests/support/test.h"
 
 namespace aflguard::testing {

@@ -2,7 +2,7 @@
 
 #include "core/aggregation/aggregator.h"
 #include "core/base/random.h"
-#include "tests/core/aggregation/filters.h"
+#include "tests/core/aggregation/guards/guards.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

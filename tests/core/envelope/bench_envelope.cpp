@@ -7,10 +7,10 @@
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
-#include "core/envelope_mbedtls/mbedtls_signer.h"
-#include "core/envelope_mbedtls/mbedtls_verifier.h"
-#include "core/envelope_openssl/openssl_signer.h"
-#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/identity_mbedtls/mbedtls_signer.h"
+#include "core/identity_mbedtls/mbedtls_verifier.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 
 using namespace aflguard;
 

@@ -6,8 +6,8 @@
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
-#include "core/envelope_mbedtls/mbedtls_signer.h"
-#include "core/envelope_mbedtls/mbedtls_verifier.h"
+#include "core/identity_mbedtls/mbedtls_signer.h"
+#include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "tests/support/test.h"
 
 namespace aflguard::testing {

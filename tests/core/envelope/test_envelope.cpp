@@ -1,8 +1,8 @@
 #include <type_traits>
 
 #include "core/envelope/envelope.h"
-#include "core/envelope_openssl/openssl_signer.h"
-#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 #include "tests/core/envelope/fleet.h"
 
 using namespace aflguard;

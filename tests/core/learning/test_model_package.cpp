@@ -1,4 +1,4 @@
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/learning/model_package.h"
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "core/learning_onnx/onnx_runtime.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "core/aggregation/aflguard.h"
-#include "core/aggregation/kardam.h"
-#include "core/base/atomic_file.h"
+#include "core/aggregation/guards/aflguard.h"
+#include "core/aggregation/guards/kardam.h"
+#include "core/system/atomic_file.h"
 #include "core/base/random.h"
 #include "core/recording/recording_file.h"
 #include "core/recording/replay.h"

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "core/envelope/message_codec.h"
-#include "core/envelope_openssl/openssl_signer.h"
-#include "core/envelope_openssl/openssl_verifier.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 #include "firmware_sim/byzantine_client/attack.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
-#include "core/base/atomic_file.h"
-#include "core/base/child_process.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "firmware_sim/image/board_package.h"
 #include "tests/support/test.h"
 

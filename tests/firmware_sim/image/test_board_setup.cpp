@@ -1,6 +1,6 @@
 // The script of our own image that takes names from the boot partition, on a folder that looks like a board.
-#include "core/base/atomic_file.h"
-#include "core/base/child_process.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -1,7 +1,7 @@
 #include <map>
 
-#include "core/base/atomic_file.h"
-#include "core/base/child_process.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "firmware_sim/image/image_plan.h"
 #include "firmware_sim/image/image_resources.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-#include "core/base/atomic_file.h"
+#include "core/system/atomic_file.h"
 #include "firmware_sim/image/long_command.h"
 #include "tests/support/test.h"
 

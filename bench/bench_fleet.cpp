@@ -1,0 +1,370 @@
+#include "bench/bench_fleet.h"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <fcntl.h>
+#include <fstream>
+#include <netinet/in.h>
+#include <sstream>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include "core/aggregation/reference_update.h"
+#include "core/base/random.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/learning/data/idx.h"
+#include "core/learning/data/npy.h"
+#include "core/learning_onnx/onnx_trainer.h"
+#include "core/identity/device_book.h"
+#include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning_openssl/openssl_authority.h"
+#include "models/zoo/zoo_package.h"
+#include "bench/bench_result.h"
+
+namespace aflguard::tools {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kFleet = "bench";
+constexpr std::chrono::seconds kPatience(60);
+constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
+
+/// Debian keeps daemons where ordinary users' PATH does not look.
+std::string mosquitto_program() {
+  constexpr const char* kDebian = "/usr/sbin/mosquitto";
+  return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
+}
+
+/// A folder on a disk, where there is one: /tmp is often memory.
+Result<StagedDirectory> scratch_folder() {
+  std::error_code ignored;
+  const fs::path parent = fs::is_directory("/var/tmp", ignored) ? "/var/tmp" : fs::temp_directory_path();
+  return StagedDirectory::create(parent / ("aflguard-bench-" + std::to_string(::getpid())), true);
+}
+
+/// A port that nothing listens on right now.
+Result<std::uint16_t> free_port(const std::string& host) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+  socklen_t size = sizeof address;
+  const bool found = listener >= 0 && ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  if (listener >= 0) ::close(listener);
+  if (!found) return unavailable("no free port on " + host);
+  return ntohs(address.sin_port);
+}
+
+bool accepts_connections(const std::string& host, std::uint16_t port) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+  const bool accepted = ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(connection);
+  return accepted;
+}
+
+/// Noise of MNIST's shape: its gradient costs what any other's costs.
+Dataset noise(std::size_t samples) {
+  Dataset data;
+  Random random(7);
+  std::vector<float> features(samples * 28 * 28);
+  for (float& value : features) value = static_cast<float>(random.uniform());
+  data.sample_shape = {1, 28, 28};
+  data.classes = 10;
+  data.features = std::move(features);
+  for (std::size_t i = 0; i < samples; ++i)
+    data.labels.push_back(static_cast<std::int64_t>(random.below(10)));
+  return data;
+}
+
+/// Until `text` is in the log so many times.
+Status wait_for_line(const std::string& program, const fs::path& log, const std::string& text,
+                     std::size_t times, BackgroundProcess& process) {
+  const auto deadline = Clock::now() + kPatience;
+  while (true) {
+    TRY(const std::string said, read_text_file(log));
+    std::size_t found = 0;
+    for (auto at = said.find(text); at != std::string::npos; at = said.find(text, at + 1)) ++found;
+    if (found >= times) return {};
+    if (!process.running() || Clock::now() > deadline) {
+      constexpr std::size_t kEnd = 300;
+      return unavailable(program + " did not say '" + text +
+                         "' in time, but: " + said.substr(said.size() - std::min(said.size(), kEnd)));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
+Result<double> peak_mb(int process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;) {
+    double kib = 0;
+    if (word == "VmHWM:" && status >> kib) return kib * 1024 / 1e6;
+  }
+  return unavailable("process " + std::to_string(process) + " has ended, so its memory is unknown");
+}
+
+fs::path program_beside_us(const std::string& name) {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / name;
+}
+
+double cpu_seconds(int process) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+BenchFleet::BenchFleet(StagedDirectory scratch)
+    : scratch_(std::move(scratch)), folder_{fs::absolute(scratch_.path()) / "fleet"} {}
+
+BenchFleet::~BenchFleet() = default;
+
+Result<std::unique_ptr<BenchFleet>> BenchFleet::create(std::size_t devices, const std::string& host) {
+  for (const char* program : {"aflguard-gateway", "aflguard-client", "aflguard-bench-peer"}) {
+    if (!fs::exists(program_beside_us(program))) {
+      return not_found(program_beside_us(program).string() + " is missing; './run build' makes it");
+    }
+  }
+  TRY(StagedDirectory scratch, scratch_folder());
+  auto fleet = std::unique_ptr<BenchFleet>(new BenchFleet(std::move(scratch)));
+  TRY_STATUS(fleet->make(devices, host));
+  TRY_STATUS(fleet->start_broker());
+  return fleet;
+}
+
+Status BenchFleet::make(std::size_t devices, const std::string& host) {
+  const SystemClock clock;
+  host_ = host;
+  TRY(port_, free_port(host));
+  FleetSettings settings;
+  settings.name = kFleet;
+  settings.broker_host = host;
+  settings.broker_port = port_;
+  TRY(const ModelPackage package, models::build_zoo_package("cnn"));
+  const fs::path model = scratch_.path() / "model";
+  TRY_STATUS(write_model_package(package, model));
+  TRY(auto authority, OpensslAuthority::create(kFleet, clock.wall() - kCertificateBackdating,
+                                               clock.wall() + kAuthorityLifetime));
+  TRY_STATUS(create_fleet(folder_.root, settings, authority, model, clock));
+  TRY(Fleet fleet, Fleet::open(folder_.root));
+  for (std::size_t i = 1; i <= devices; ++i) {
+    DeviceOrder order;
+    order.name = "device-" + std::to_string(i);
+    TRY_STATUS(fleet.add_device(order, authority, clock));
+  }
+  TRY(const std::string key, read_text_file(folder_.gateway() / "gateway.key"));
+  TRY(const OpensslSigner signer, OpensslSigner::from_pem(key));
+  gateway_key_ = signer.public_key();
+  return make_learning(package);
+}
+
+/// The trusted set, and the update that an honest device would send.
+Status BenchFleet::make_learning(const ModelPackage& package) {
+  model_hash_ = package.description.hash;
+  dimension_ = package.description.dimension();
+  const Dataset trusted = noise(kTrustedSamples);
+  TRY_STATUS(write_npy(folder_.gateway() / "features.npy", std::get<std::vector<float>>(trusted.features),
+                       {kTrustedSamples, 1, 28, 28}));
+  TRY_STATUS(write_npy(folder_.gateway() / "labels.npy", trusted.labels, {kTrustedSamples}));
+  TRY(auto runtime, OnnxRuntime::load());
+  TRY(const auto theta, initial_theta(package, 1));
+  TRY(auto trainer, make_onnx_trainer(std::move(runtime), package));
+  TrustedSetReference source(*trainer, trusted);
+  ReferenceUpdate reference;
+  TRY_STATUS(source.compute(theta, 0, reference));
+  return write_npy(scratch_.path() / "update.npy", reference.vector, {dimension_});
+}
+
+Status BenchFleet::start_broker() {
+  const fs::path log = scratch_.path() / "broker.log";
+  TRY(auto broker,
+      BackgroundProcess::start({mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()},
+                               folder_.broker(), log));
+  broker_ = std::move(broker);
+  const auto deadline = Clock::now() + kPatience;
+  while (!accepts_connections(host_, port_)) {
+    if (!broker_->running() || Clock::now() > deadline) {
+      const auto said = read_text_file(log);
+      return unavailable("Mosquitto did not start (it needs to be installed): " +
+                         (said.ok() ? said->substr(0, 300) : ""));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return {};
+}
+
+Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) const {
+  std::ostringstream text;
+  text << "[fleet]\nname = \"" << kFleet << "\"\n[broker]\nhost = \"" << host_ << "\"\nport = " << port_
+       << "\n[identity]\ncertificate = \"gateway.crt\"\nkey = \"gateway.key\"\nca = \"ca.crt\"\n"
+       << "[devices]\nbook = \"../devices.json\"\n[model]\npackage = \"../model\"\n"
+       << "[training]\nlearning_rate = " << kLearningRate << "\nbatch_size = 32\n"
+       << "[guard]\nname = \"aflguard\"\nreference_interval = " << settings.reference_interval
+       << "\n[trusted]\nformat = \"npy\"\nfeatures = \"features.npy\"\nlabels = \"labels.npy\"\n"
+       << "[store]\nfile = \"state/gateway.db\"\n[replies]\nmodels_per_second = "
+       << settings.models_per_second << "\n";
+  return write_file_atomically(folder_.gateway() / "gateway.toml", text.str());
+}
+
+Status BenchFleet::start_gateway(const BenchGatewaySettings& settings) {
+  TRY_STATUS(write_gateway_settings(settings));
+  const fs::path log = scratch_.path() / "gateway.log";
+  TRY(auto gateway, BackgroundProcess::start({program_beside_us("aflguard-gateway").string(), "--config",
+                                              (folder_.gateway() / "gateway.toml").string()},
+                                             folder_.gateway(), log));
+  gateway_ = std::move(gateway);
+  return wait_for_line("aflguard-gateway", log, "ready: connected", ++gateway_starts_, *gateway_);
+}
+
+void BenchFleet::stop_gateway() {
+  if (gateway_) gateway_->end(SIGTERM);
+  gateway_.reset();
+}
+
+Status BenchFleet::pretend_devices(std::size_t count) const {
+  TRY(DeviceBook book, read_device_book(folder_.device_book()));
+  const Device pattern = book.devices.at(0);
+  while (book.devices.size() < count) {
+    Device device = pattern;
+    device.name = "device-" + std::to_string(book.devices.size() + 1);
+    TRY(const OpensslSigner signer, OpensslSigner::generate());
+    device.keys.at(0).public_key = signer.public_key();
+    book.devices.push_back(std::move(device));
+  }
+  TRY_STATUS(write_device_book(folder_.device_book(), book));
+  TRY(std::string rules, read_text_file(folder_.access_list()));
+  rules += "\nuser device-1\ntopic readwrite aflguard/v1/" + name() +
+           "/up/+/status\ntopic read aflguard/v1/" + name() + "/gateway/devices/+\n";
+  TRY_STATUS(write_file_atomically(folder_.access_list(), rules));
+  if (::kill(broker_->pid(), SIGHUP) != 0) return unavailable("the broker is gone");
+  return {};
+}
+
+MqttOptions BenchFleet::device_options(std::size_t device) const {
+  const std::string device_name = "device-" + std::to_string(device);
+  const fs::path folder = folder_.device(device_name);
+  MqttOptions options;
+  options.host = host_;
+  options.port = port_;
+  options.client_id = device_name;
+  options.tls = MqttTls{folder / "ca.crt", folder / "device.crt", folder / "device.key"};
+  return options;
+}
+
+std::string BenchFleet::name() {
+  return kFleet;
+}
+
+Result<double> BenchFleet::gateway_peak_mb() const {
+  check(gateway_.has_value(), "the gateway runs");
+  return peak_mb(gateway_->pid());
+}
+
+double BenchFleet::broker_cpu_seconds() const {
+  return cpu_seconds(broker_->pid());
+}
+
+double BenchFleet::gateway_cpu_seconds() const {
+  return gateway_ ? cpu_seconds(gateway_->pid()) : 0;
+}
+
+Status BenchFleet::write_client_settings(std::size_t samples) const {
+  const fs::path folder = folder_.device("device-1");
+  Random random(11);
+  std::vector<std::uint8_t> pixels(samples * 28 * 28);
+  for (auto& pixel : pixels) pixel = static_cast<std::uint8_t>(random.below(256));
+  std::vector<std::uint8_t> labels(samples);
+  for (auto& label : labels) label = static_cast<std::uint8_t>(random.below(10));
+  TRY_STATUS(write_idx(folder / "images.idx", {samples, 28, 28}, pixels));
+  TRY_STATUS(write_idx(folder / "labels.idx", {samples}, labels));
+  std::ostringstream text;
+  text << "[fleet]\nname = \"" << kFleet << "\"\ndevice = \"device-1\"\n[broker]\nhost = \"" << host_
+       << "\"\nport = " << port_ << "\n[identity]\n[model]\npackage = \"../../model\"\n"
+       << "[data]\nformat = \"idx\"\nimages = \"images.idx\"\nlabels = \"labels.idx\"\n";
+  return write_file_atomically(folder / "client.toml", text.str());
+}
+
+Result<double> BenchFleet::client_peak_mb(std::size_t samples, std::size_t updates) {
+  TRY_STATUS(write_client_settings(samples));
+  const fs::path log = scratch_.path() / "client.log";
+  TRY(auto client, BackgroundProcess::start({program_beside_us("aflguard-client").string(), "--config",
+                                             (folder_.device("device-1") / "client.toml").string()},
+                                            folder_.device("device-1"), log));
+  TRY_STATUS(wait_for_line("aflguard-client", log, "verdict ", updates, client));
+  TRY(const double peak, peak_mb(client.pid()));
+  client.end(SIGTERM);
+  return peak;
+}
+
+Result<LineProcess> BenchFleet::start_publisher(std::size_t device,
+                                                const std::vector<std::string>& prefix) const {
+  const std::string name = "device-" + std::to_string(device);
+  std::vector<std::string> command = prefix;
+  for (const std::string& word :
+       {program_beside_us("aflguard-bench-peer").string(), std::string("publish"),
+        folder_.device(name).string(), std::string("device"), name, host_, std::to_string(port_),
+        std::string(kFleet), model_hash_, to_hex(gateway_key_), (scratch_.path() / "update.npy").string()}) {
+    command.push_back(word);
+  }
+  TRY(LineProcess process, LineProcess::start(command));
+  TRY(const std::string answer, process.receive());
+  if (answer != "ready") return unavailable("publisher " + name + ": " + answer);
+  return process;
+}
+
+Result<LineProcess> BenchFleet::start_counter() const {
+  TRY(LineProcess process, LineProcess::start({program_beside_us("aflguard-bench-peer").string(), "count",
+                                               folder_.gateway().string(), "gateway", "gateway", host_,
+                                               std::to_string(port_), kFleet}));
+  TRY(const std::string answer, process.receive());
+  if (answer != "ready") return unavailable("counting subscriber: " + answer);
+  return process;
+}
+
+Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
+                                                      const std::vector<std::string>& filters) const {
+  std::vector<std::string> command = {program_beside_us("aflguard-bench-peer").string(),
+                                      "messages",
+                                      folder_.viewer(viewer).string(),
+                                      viewer,
+                                      viewer,
+                                      host_,
+                                      std::to_string(port_),
+                                      kFleet};
+  command.insert(command.end(), filters.begin(), filters.end());
+  TRY(LineProcess process, LineProcess::start(command));
+  TRY(const std::string answer, process.receive());
+  if (answer != "ready") return unavailable("counter of messages: " + answer);
+  return process;
+}
+
+Result<double> BenchFleet::sync_ms() const {
+  const fs::path path = scratch_.path() / "sync";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return io_error(path.string() + ": cannot be opened");
+  std::vector<double> times;
+  for (int i = 0; i < 20; ++i) {
+    const auto begin = Clock::now();
+    const bool written = ::pwrite(file, &i, sizeof i, 4096 * i) == sizeof i && ::fdatasync(file) == 0;
+    if (!written) break;
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  ::close(file);
+  if (times.empty()) return io_error(path.string() + ": cannot be written");
+  return summarise(std::move(times)).median;
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/system/atomic_file.h"
+#include "core/system/background_process.h"
+#include "core/identity/signature.h"
+#include "core/learning/model_package.h"
+#include "core/transport_mqtt/mqtt_options.h"
+#include "fleet/folder/fleet_folder.h"
+#include "bench/line_process.h"
+
+namespace aflguard::tools {
+
+/// A program that was built with this one.
+[[nodiscard]] std::filesystem::path program_beside_us(const std::string& name);
+
+/// CPU time that a process and its threads have used, in seconds; 0 when there is no such process.
+[[nodiscard]] double cpu_seconds(int process);
+
+/// Peak resident memory of a process. kUnavailable when it has ended.
+[[nodiscard]] Result<double> peak_mb(int process);
+
+/// Settings of the gateway that a benchmark varies.
+struct BenchGatewaySettings {
+  double models_per_second = 0;  ///< verdicts that carry the model
+  std::uint64_t reference_interval = 10;
+};
+
+/// A whole fleet in a temporary folder, made like `aflguard fleet init` makes one: authority, broker with
+/// TLS, gateway, devices. Its programs are the real ones and run on this machine until the object is gone.
+class BenchFleet final {
+ public:
+  static constexpr std::size_t kTrustedSamples = 100;
+
+  /// The zoo's CNN, a trusted set of noise, `devices` devices "device-1" and on, and a running broker that
+  /// listens on `host`. kNotFound when Mosquitto or a program of ours is missing.
+  [[nodiscard]] static Result<std::unique_ptr<BenchFleet>> create(std::size_t devices,
+                                                                  const std::string& host = "127.0.0.1");
+  ~BenchFleet();
+
+  /// Starts aflguard-gateway and returns when it serves. The store stays from start to start.
+  [[nodiscard]] Status start_gateway(const BenchGatewaySettings& settings);
+  /// As an operator stops it.
+  void stop_gateway();
+  /// Peak resident memory of the running gateway.
+  [[nodiscard]] Result<double> gateway_peak_mb() const;
+
+  /// Starts the real aflguard-client as device 1 with `samples` samples of noise, waits until the gateway has
+  /// judged `updates` of its updates, and ends it. Its peak resident memory.
+  [[nodiscard]] Result<double> client_peak_mb(std::size_t samples, std::size_t updates);
+
+  /// `device` counts from 1. Connected when this returns. `prefix` is put before the command.
+  [[nodiscard]] Result<LineProcess> start_publisher(std::size_t device,
+                                                    const std::vector<std::string>& prefix = {}) const;
+  /// The counting subscriber, in the gateway's place.
+  [[nodiscard]] Result<LineProcess> start_counter() const;
+  /// Nothing but Paho: counts, as that viewer, what the filters match. A line asks it how many came so far.
+  [[nodiscard]] Result<LineProcess> start_message_counter(const std::string& viewer,
+                                                          const std::vector<std::string>& filters) const;
+
+  /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
+  /// certificate, and device 1 may speak on all their status topics and read them and what the gateway tells
+  /// of devices. Before the gateway starts.
+  [[nodiscard]] Status pretend_devices(std::size_t count) const;
+  /// How a device that was made connects.
+  [[nodiscard]] MqttOptions device_options(std::size_t device) const;
+  [[nodiscard]] static std::string name();
+
+  [[nodiscard]] double broker_cpu_seconds() const;
+  [[nodiscard]] double gateway_cpu_seconds() const;
+  [[nodiscard]] std::size_t dimension() const { return dimension_; }
+  [[nodiscard]] std::filesystem::path root() const { return folder_.root; }
+  /// Milliseconds that a small durable write takes here: median of a few.
+  [[nodiscard]] Result<double> sync_ms() const;
+
+ private:
+  explicit BenchFleet(StagedDirectory scratch);
+  [[nodiscard]] Status make(std::size_t devices, const std::string& host);
+  [[nodiscard]] Status make_learning(const ModelPackage& package);
+  [[nodiscard]] Status start_broker();
+  [[nodiscard]] Status write_gateway_settings(const BenchGatewaySettings& settings) const;
+  [[nodiscard]] Status write_client_settings(std::size_t samples) const;
+
+  StagedDirectory scratch_;
+  FleetFolder folder_;
+  std::string host_;
+  std::uint16_t port_ = 0;
+  std::string model_hash_;
+  PublicKey gateway_key_{};
+  std::size_t dimension_ = 0;
+  std::size_t gateway_starts_ = 0;
+  std::optional<BackgroundProcess> broker_;
+  std::optional<BackgroundProcess> gateway_;
+};
+
+}  // namespace aflguard::tools

@@ -1,0 +1,138 @@
+#include "bench/bench_slow_link.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "bench/bench_publishers.h"
+#include "bench/slow_link.h"
+
+namespace aflguard::tools {
+namespace {
+
+constexpr const char* kName = "slow_link_update_s";
+
+/// Where the bare link's bytes go: takes them, and answers with one.
+class Sink final {
+ public:
+  static Result<Sink> open(const char* host) {
+    Sink sink(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    ::inet_pton(AF_INET, host, &address.sin_addr);
+    socklen_t size = sizeof address;
+    auto* const raw = reinterpret_cast<sockaddr*>(&address);
+    const timeval patience = {30, 0};
+    const bool open = sink.file_ >= 0 && ::bind(sink.file_, raw, size) == 0 && ::listen(sink.file_, 1) == 0 &&
+                      ::getsockname(sink.file_, raw, &size) == 0 &&
+                      ::setsockopt(sink.file_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0;
+    if (!open) return unavailable(std::string("cannot listen on ") + host);
+    sink.port_ = ntohs(address.sin_port);
+    return sink;
+  }
+  Sink(Sink&& other) noexcept : file_(std::exchange(other.file_, -1)), port_(other.port_) {}
+  Sink& operator=(Sink&&) = delete;
+  ~Sink() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+  Status take(std::size_t bytes) {
+    const int connection = ::accept4(file_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) return unavailable("nobody came over the bare link");
+    std::vector<char> buffer(64u << 10);
+    ssize_t got = 1;
+    while (bytes > 0 && got > 0) {
+      got = ::recv(connection, buffer.data(), std::min(buffer.size(), bytes), 0);
+      bytes -= static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    }
+    const bool answered = bytes == 0 && ::send(connection, "!", 1, MSG_NOSIGNAL) == 1;
+    ::close(connection);
+    if (!answered) return unavailable("the bare link broke");
+    return {};
+  }
+
+ private:
+  explicit Sink(int file) : file_(file) {}
+  int file_;
+  std::uint16_t port_ = 0;
+};
+
+/// A board behind the slow link: a publisher and a plain sender.
+struct Board {
+  Publishers publisher;
+  LineProcess sender;
+  Sink sink;
+
+  Result<double> update_s() {
+    TRY([[maybe_unused]] const std::size_t bytes, publisher.prepare(1));
+    TRY_STATUS(publisher.go("verdicts"));
+    TRY(const auto answers, publisher.answers());
+    return answers.front().moments.front() - answers.front().begin;
+  }
+
+  Result<double> bare_s(std::size_t bytes) {
+    TRY_STATUS(sender.send("go " + std::to_string(sink.port()) + " " + std::to_string(bytes)));
+    TRY_STATUS(sink.take(bytes));
+    TRY(auto words, expect_answer(sender, "done"));
+    double seconds = 0;
+    words >> seconds;
+    return seconds;
+  }
+};
+
+Result<Board> start_board(const BenchFleet& fleet, const SlowLink& link) {
+  TRY(Publishers publisher, Publishers::start(fleet, 1, link.prefix()));
+  std::vector<std::string> command = link.prefix();
+  command.insert(command.end(),
+                 {program_beside_us("aflguard-bench-peer").string(), "link", SlowLink::address()});
+  TRY(LineProcess sender, LineProcess::start(command));
+  TRY([[maybe_unused]] const auto ready, expect_answer(sender, "ready"));
+  TRY(Sink sink, Sink::open(SlowLink::address()));
+  return Board{std::move(publisher), std::move(sender), std::move(sink)};
+}
+
+}  // namespace
+
+Result<BenchResult> bench_slow_link(int rounds, Progress& progress) {
+  BenchResult result;
+  result.name = kName;
+  result.unit = "s";
+  result.baseline_name = "plain TCP over the same link";
+  progress.show(kName, 0, static_cast<std::size_t>(rounds));
+  const SlowLinkTerms terms;
+  auto link = SlowLink::create(terms);
+  if (!link) {
+    result.missing = link.error().message;
+    return result;
+  }
+  TRY(const auto fleet, BenchFleet::create(1, SlowLink::address()));
+  TRY_STATUS(fleet->start_gateway({}));
+  TRY(Board board, start_board(*fleet, **link));
+  TRY(const std::size_t bytes, board.publisher.prepare(1));
+  std::vector<double> ours, bare;
+  for (int round = 0; round < rounds; ++round) {
+    progress.show(kName, static_cast<std::size_t>(round), static_cast<std::size_t>(rounds));
+    TRY(const double update, board.update_s());
+    TRY(const double plain, board.bare_s(bytes));
+    ours.push_back(update);
+    bare.push_back(plain);
+  }
+  const auto summary = summarise(std::move(ours));
+  result.value = summary.median;
+  result.spread = summary.spread;
+  result.baseline_value = summarise(std::move(bare)).median;
+  result.conditions = {
+      {"bytes", bytes},
+      {"megabits_per_s", terms.megabits_per_s},
+      {"round_trip_ms", terms.round_trip.count()},
+      {"tcp_wmem_max_bytes", terms.send_buffer_bytes},
+      {"rounds", rounds},
+      {"measured", "first piece until the verdict; plain TCP: first byte until one byte back"}};
+  return result;
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,126 @@
+#include "bench/bench_status_crowd.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "core/base/rfc3339.h"
+
+namespace aflguard::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kPatience(60);
+constexpr milliseconds kGlance(100);
+
+}  // namespace
+
+std::string bench_status(const std::string& device, std::uint64_t turn) {
+  const bool training = turn % 2 == 0;
+  const nlohmann::ordered_json json = {
+      {"schema", "aflguard-device-status-1"},
+      {"state", training ? "training" : "ready"},
+      {"device", device},
+      {"time", to_rfc3339(std::chrono::system_clock::now())},
+      {"version", 800 + turn},
+      {"sequence", turn},
+      {"verdict", {{"accepted", true}, {"reason", "accepted"}, {"delay", turn % 7}}},
+      {"accepted", turn},
+      {"rejected", 0},
+      {"refused", 0},
+      {"loss", 1.0 / static_cast<double>(turn + 1)},
+      {"samples", 32},
+      {"software", "0.1.0"},
+      {"rss_mb", 48.2},
+      {"temperature_c", 51.5},
+      {"memory_free_mb", 310},
+      {"certificate_until", "2038-01-31T12:00:00Z"},
+      {"message", training ? "" : "waiting for samples"}};
+  return json.dump();
+}
+
+Result<std::unique_ptr<StatusCrowd>> StatusCrowd::start(const BenchFleet& fleet, std::size_t devices,
+                                                        const std::string& echoed) {
+  TRY(const FleetTopics topics, FleetTopics::create(BenchFleet::name()));
+  const std::string echo_topic = echoed.empty() ? std::string() : topics.device_status(echoed);
+  auto crowd = std::unique_ptr<StatusCrowd>(new StatusCrowd(topics, devices, echo_topic));
+  TRY(crowd->bus_, MqttBus::create(fleet.device_options(1), crowd->log_));
+  TRY_STATUS(crowd->bus_->subscribe(topics.all_device_summaries()));
+  if (!echoed.empty()) TRY_STATUS(crowd->bus_->subscribe(echo_topic));
+  TRY_STATUS(crowd->bus_->start());
+  const auto deadline = Clock::now() + kPatience;
+  while (const auto event = crowd->bus_->next_event(deadline)) {
+    if (std::holds_alternative<BusConnected>(*event)) return crowd;
+  }
+  return unavailable("the publisher of status messages did not connect");
+}
+
+StatusCrowd::~StatusCrowd() {
+  if (bus_) bus_->stop();
+}
+
+Status StatusCrowd::introduce(const std::function<bool()>& stop) {
+  for (std::size_t i = 0; i < devices_; ++i) TRY_STATUS(speak());
+  const auto deadline = Clock::now() + kPatience + milliseconds(100 * devices_);
+  while (known_.size() < devices_) {
+    if (stop && stop()) return unavailable("stopped");
+    if (Clock::now() > deadline) {
+      return unavailable("the gateway told of " + std::to_string(known_.size()) + " devices of " +
+                         std::to_string(devices_));
+    }
+    listen(Clock::now() + kGlance);
+  }
+  return {};
+}
+
+Status StatusCrowd::pass(std::chrono::duration<double> span, double interval,
+                         const std::function<bool()>& stop) {
+  const auto gap = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(interval / static_cast<double>(devices_)));
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
+  for (auto due = Clock::now(); Clock::now() < end;) {
+    if (stop && stop()) return unavailable("stopped");
+    if (interval > 0) TRY_STATUS(speak());
+    due += interval > 0 ? gap : Clock::duration(kGlance);
+    listen(std::min(due, end));
+  }
+  return {};
+}
+
+Status StatusCrowd::say(const std::string& device, const std::string& json) {
+  const auto bytes = std::as_bytes(std::span(json));
+  const auto taken = bus_->publish({topics_.device_status(device), Bytes(bytes.begin(), bytes.end()), true});
+  if (!taken.ok()) return taken.error();
+  return {};
+}
+
+Status StatusCrowd::speak() {
+  const std::string device = "device-" + std::to_string(next_ % devices_ + 1);
+  const std::string json = bench_status(device, next_ / devices_);
+  ++next_;
+  const auto deadline = Clock::now() + kPatience;
+  while (!say(device, json).ok()) {
+    if (Clock::now() > deadline) return unavailable("the broker takes no more status messages");
+    listen(Clock::now() + milliseconds(5));
+  }
+  listen({});
+  return {};
+}
+
+void StatusCrowd::listen(Time deadline) {
+  while (const auto event = bus_->next_event(deadline)) hear(*event);
+}
+
+void StatusCrowd::hear(const BusEvent& event) {
+  const auto* received = std::get_if<BusReceived>(&event);
+  if (received == nullptr) return;
+  if (received->message.topic == echo_topic_) {
+    echo_ = Clock::now().time_since_epoch().count();
+    return;
+  }
+  ++heard_;
+  known_.insert(received->message.topic);
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,187 @@
+#include "bench/bench_verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "core/system/stop_signal.h"
+#include "bench/bench_gateway.h"
+#include "bench/bench_guard.h"
+#include "bench/bench_monitor.h"
+#include "bench/bench_train.h"
+#include "bench/bench_watch.h"
+
+namespace aflguard::tools {
+namespace {
+
+void print(const std::string& benchmark, const std::vector<BenchResult>& results, bool json) {
+  if (json) {
+    std::printf("%s\n", bench_document(benchmark, results).dump(2).c_str());
+  } else {
+    std::fputs(bench_table(results).c_str(), stdout);
+  }
+}
+
+void add_train(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchTrainOptions train;
+    bool json = false;
+    bool no_baseline = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      bench.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+  verb->footer(
+      "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
+      "null.");
+  verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--no-baseline", options->no_baseline, "Leave PyTorch out");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      options->train.with_baseline = !options->no_baseline;
+      StderrProgress progress;
+      TRY(const auto results, bench_train(options->train, progress));
+      print("train", results, options->json);
+      return {};
+    };
+  });
+}
+
+void add_guard(CLI::App& bench, Action& action, const lab::Catalog& catalog) {
+  struct Options {
+    BenchGuardOptions guard;
+    bool json = false;
+    bool no_baseline = false;
+    bool no_run = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = bench.add_subcommand(
+      "guard", "Cost of judging and applying an update; every defense with up to a million clients");
+  verb->footer(
+      "Example:\n  aflguard bench guard --json\nThe run on MNIST is compared with PyTorch where "
+      "python3-torch is installed.");
+  verb->add_option("--rounds", options->guard.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--no-baseline", options->no_baseline, "Leave PyTorch out");
+  verb->add_flag("--no-run", options->no_run, "Leave the run on MNIST out");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action, catalog] {
+    action = [options, catalog]() -> Status {
+      options->guard.with_baseline = !options->no_baseline;
+      options->guard.with_run = !options->no_run;
+      StderrProgress progress;
+      TRY(const auto results, bench_guard(options->guard, catalog, progress));
+      print("guard", results, options->json);
+      return {};
+    };
+  });
+}
+
+void add_gateway(CLI::App& bench, Action& action) {
+  struct Options {
+    BenchGatewayOptions gateway;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      bench.add_subcommand("gateway", "Updates per second of a gateway beside a subscriber that only counts");
+  verb->footer(
+      "Example:\n  aflguard bench gateway --json\nNeeds Mosquitto. The slow link needs root and iproute2; "
+      "without them that figure is null.");
+  verb->add_option("--rounds", options->gateway.rounds, "Rounds in which ours and the baseline take turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--publishers", options->gateway.publishers, "Client processes that send updates")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--updates", options->gateway.updates, "Updates per client and round")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  verb->add_option("--reference-interval", options->gateway.reference_interval,
+                   "Updates between two server updates of the gateway")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      // Ctrl-C must not leave folders, programs and network namespaces behind.
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->gateway.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, bench_gateway(options->gateway, progress));
+      print("gateway", results, options->json);
+      return {};
+    };
+  });
+}
+
+/// A benchmark with a crowd of devices that tell how they are.
+template <typename CrowdOptions>
+struct CrowdBenchmark {
+  const char* name;
+  const char* about;
+  const char* rounds;   ///< what happens in each
+  const char* seconds;  ///< what they are the length of
+  Result<std::vector<BenchResult>> (*run)(const CrowdOptions&, Progress&);
+};
+
+template <typename CrowdOptions>
+void add_crowd(CLI::App& bench, Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
+  struct Options {
+    CrowdOptions crowd;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CrowdOptions& crowd = options->crowd;
+  CLI::App* verb = bench.add_subcommand(benchmark.name, benchmark.about);
+  verb->footer(std::string("Example:\n  aflguard bench ") + benchmark.name +
+               " --devices 1000 --json\nNeeds Mosquitto.");
+  verb->add_option("--rounds", crowd.rounds, benchmark.rounds)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--devices", crowd.devices, "Devices that tell their status")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--seconds", crowd.seconds, benchmark.seconds)
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  verb->add_option("--interval", crowd.interval, "Seconds between two status messages of one device")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action, benchmark] {
+    action = [options, benchmark]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->crowd.stop = [&stop] { return stop->requested(); };
+      TRY(const auto results, benchmark.run(options->crowd, progress));
+      print(benchmark.name, results, options->json);
+      return {};
+    };
+  });
+}
+
+}  // namespace
+
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
+  CLI::App* bench =
+      app.add_subcommand("bench", "Benchmarks, each beside a baseline measured in the same run");
+  bench->require_subcommand(1);
+  add_train(*bench, action);
+  add_guard(*bench, action, catalog);
+  add_gateway(*bench, action);
+  add_crowd<BenchWatchOptions>(
+      *bench, action,
+      {"watch", "What it costs a gateway to watch many devices and tell of them",
+       "Rounds in which quiet and busy spans take turns", "Length of each span", bench_watch});
+  add_crowd<BenchMonitorOptions>(*bench, action,
+                                 {"monitor", "How fast the monitor answers while many devices speak",
+                                  "Rounds in which everything is measured again",
+                                  "Length of the spans in which CPU time is measured", bench_monitor});
+}
+
+}  // namespace aflguard::tools

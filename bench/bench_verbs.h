@@ -1,0 +1,11 @@
+#pragma once
+
+#include "lab/runs/experiment.h"
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// `aflguard bench train | guard | gateway`; guard runs the defenses of `catalog`.
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
+
+}  // namespace aflguard::tools

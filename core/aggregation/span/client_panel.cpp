@@ -1,0 +1,117 @@
+#include "core/aggregation/span/client_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace aflguard {
+namespace {
+
+/// Spreads numbers over all 64 bits (the finalizer of splitmix64), one to one.
+std::uint64_t hashed(ClientId client) {
+  std::uint64_t x = client + 0x9E3779B97F4A7C15ULL;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+/// The middle number, or the mean of the two middle ones. Reorders.
+double median_of(std::vector<double>& numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  if (numbers.size() % 2 == 1) return *middle;
+  const double lower = *std::max_element(numbers.begin(), middle);
+  return lower / 2 + *middle / 2;
+}
+
+}  // namespace
+
+void ClientPanel::rotate(const SmallMatrix& rotation) {
+  std::vector<double> old(means_.size());
+  for (std::size_t place = 0; place < ids_.size(); ++place) {
+    for (std::size_t k = 0; k < means_.size(); ++k) old[k] = means_[k][place];
+    for (std::size_t k = 0; k < means_.size(); ++k) {
+      double turned = 0;
+      for (std::size_t j = 0; j < means_.size(); ++j) turned += rotation(k, j) * old[j];
+      means_[k][place] = turned;
+    }
+  }
+}
+
+void ClientPanel::hear(ClientId client, const std::vector<double>& components) {
+  const auto known = places_.find(client);
+  if (known != places_.end()) {
+    for (std::size_t k = 0; k < means_.size(); ++k) {
+      double& mean = means_[k][known->second];
+      mean = mean / 2 + components[k] / 2;
+    }
+    return;
+  }
+  if (most_ == 0) return;
+  if (ids_.size() == most_) {
+    const auto last = std::prev(by_hash_.end());
+    if (std::pair(hashed(client), client) > *last) return;
+    remove(last->second);
+  }
+  add(client);
+  for (std::size_t k = 0; k < means_.size(); ++k) means_[k].back() = components[k];
+}
+
+void ClientPanel::forget(ClientId client) {
+  if (places_.contains(client)) remove(client);
+}
+
+void ClientPanel::add(ClientId client) {
+  places_[client] = ids_.size();
+  ids_.push_back(client);
+  by_hash_.emplace(hashed(client), client);
+  for (auto& numbers : means_) numbers.push_back(0);
+}
+
+void ClientPanel::remove(ClientId client) {
+  const std::size_t place = places_.at(client);
+  ids_[place] = ids_.back();
+  places_[ids_[place]] = place;
+  ids_.pop_back();
+  for (auto& numbers : means_) {
+    numbers[place] = numbers.back();
+    numbers.pop_back();
+  }
+  places_.erase(client);
+  by_hash_.erase({hashed(client), client});
+}
+
+ClientPanel::Opinion ClientPanel::opinion(std::size_t direction) const {
+  scratch_.assign(means_[direction].begin(), means_[direction].end());
+  Opinion opinion;
+  opinion.median = median_of(scratch_);
+  for (double& number : scratch_) number = std::fabs(number - opinion.median);
+  opinion.deviation = median_of(scratch_);
+  return opinion;
+}
+
+void ClientPanel::save(StateWriter& state) const {
+  state.number<std::uint64_t>(ids_.size());
+  for (const auto& [hash, client] : by_hash_) {  // a fixed order: equal states give equal bytes
+    state.number(client);
+    for (const auto& numbers : means_) state.number(numbers[places_.at(client)]);
+  }
+}
+
+Status ClientPanel::restore(StateReader& state) {
+  ClientPanel fresh(means_.size(), most_);
+  TRY(const std::size_t clients, state.count(sizeof(ClientId) + means_.size() * sizeof(double)));
+  if (clients > most_) return corrupt("state of 'SPAN': a panel of too many clients");
+  for (std::size_t i = 0; i < clients; ++i) {
+    TRY(const auto client, state.number<std::uint64_t>());
+    if (fresh.places_.contains(client)) return corrupt("state of 'SPAN': a client is on the panel twice");
+    fresh.add(client);
+    for (auto& numbers : fresh.means_) {
+      TRY(numbers.back(), state.number<double>());
+      if (!std::isfinite(numbers.back())) return corrupt("state of 'SPAN': a number that is not finite");
+    }
+  }
+  *this = std::move(fresh);
+  return {};
+}
+
+}  // namespace aflguard

@@ -1,4 +1,0 @@
-#if defined(__x86_64__)
-#define AFLGUARD_PASSES kAvx2SpanPasses
-#include "core/aggregation/span_passes.inc"
-#endif

@@ -1,2 +1,0 @@
-#define AFLGUARD_PASSES kBaselineSpanPasses
-#include "core/aggregation/span_passes.inc"

@@ -1,4 +1,0 @@
-#if defined(__x86_64__)
-#define AFLGUARD_PASSES kAvx2Passes
-#include "core/aggregation/vector_passes.inc"
-#endif

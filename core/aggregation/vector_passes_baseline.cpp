@@ -1,2 +1,0 @@
-#define AFLGUARD_PASSES kBaselinePasses
-#include "core/aggregation/vector_passes.inc"

@@ -1,0 +1,42 @@
+#include "core/aggregation/vectors/span_kernels.h"
+
+#include "core/base/check.h"
+
+namespace aflguard {
+namespace {
+
+const SpanPasses& passes() {
+#if defined(__x86_64__)
+  static const SpanPasses& best = __builtin_cpu_supports("avx2") != 0 ? kAvx2SpanPasses : kBaselineSpanPasses;
+  return best;
+#else
+  return kBaselineSpanPasses;
+#endif
+}
+
+}  // namespace
+
+std::vector<double> products(const RowBundle& rows, std::span<const float> g) {
+  check(rows.empty() || rows.length() == g.size(), "products of rows with a vector of another length");
+  std::vector<double> out(rows.rows());
+  passes().products(rows.data(), rows.rows(), g.data(), g.size(), out.data());
+  return out;
+}
+
+SmallMatrix cross_products(const RowBundle& a, const RowBundle& b) {
+  check(a.empty() || b.empty() || a.length() == b.length(), "cross products of different lengths");
+  SmallMatrix out(a.rows(), b.rows());
+  passes().cross(a.data(), a.rows(), b.data(), b.rows(), a.turns(), out.numbers().data());
+  return out;
+}
+
+void take_span_step(const SpanStep& step, std::span<const float> g, const RowBundle& classes,
+                    RowBundle& directions, std::span<const float> theta, std::span<float> next) {
+  check(g.size() == theta.size() && g.size() == next.size() && step.classes == classes.rows() &&
+            (classes.empty() || classes.length() == g.size()) && step.directions == directions.rows() &&
+            step.directions <= kMostDirections && (directions.empty() || directions.length() == g.size()),
+        "take_span_step of different lengths");
+  passes().step(step, g.data(), classes.data(), directions.data(), theta.data(), next.data(), g.size());
+}
+
+}  // namespace aflguard

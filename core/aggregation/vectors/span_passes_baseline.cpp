@@ -1,0 +1,2 @@
+#define AFLGUARD_PASSES kBaselineSpanPasses
+#include "core/aggregation/vectors/span_passes.inc"

@@ -1,0 +1,2 @@
+#define AFLGUARD_PASSES kBaselinePasses
+#include "core/aggregation/vectors/vector_passes.inc"

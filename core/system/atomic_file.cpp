@@ -1,0 +1,169 @@
+#include "core/system/atomic_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace aflguard {
+namespace fs = std::filesystem;
+namespace {
+
+std::string last_error() {
+  return std::strerror(errno);
+}
+
+class FileDescriptor final {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(); }
+  [[nodiscard]] int get() const { return fd_; }
+  bool close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd < 0 || ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+Status write_all(int fd, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return io_error("cannot write " + path.string() + ": " + last_error());
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+void sync_directory(const fs::path& directory) {
+  FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems refuse to sync folders; the rename itself is still atomic there.
+  if (fd.get() >= 0) (void)::fsync(fd.get());
+}
+
+mode_t current_umask() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
+  // The rename would put a file in the place of /dev/stdout, for everybody.
+  struct stat there {};
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return invalid_input(path.string() + " exists and is not a regular file; name a file to write");
+  }
+  std::string temporary = path.string() + ".XXXXXX";
+  FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (fd.get() < 0) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
+  Status status = write_all(fd.get(), bytes, path);
+  if (status.ok()) {
+    // mkostemp made it 0600.
+    const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();
+    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
+        ::rename(temporary.c_str(), path.c_str()) != 0) {
+      status = io_error("cannot write " + path.string() + ": " + last_error());
+    }
+  }
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  sync_directory(folder_of(path));
+  return {};
+}
+
+Status write_file_atomically(const fs::path& path, std::string_view text, FileAccess access) {
+  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())), access);
+}
+
+namespace {
+
+template <typename Container>
+Result<Container> read_whole(const fs::path& path, std::uint64_t limit) {
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    const std::string text = "cannot open " + path.string() + ": " + last_error();
+    return errno == ENOENT ? not_found(text) : io_error(text);
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return io_error("cannot read " + path.string() + ": " + last_error());
+  if (!S_ISREG(info.st_mode)) return invalid_input(path.string() + " is not a regular file");
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > limit) {
+    return invalid_input(path.string() + " has " + std::to_string(size) + " bytes, the limit is " +
+                         std::to_string(limit));
+  }
+  Container content;
+  content.resize(size);
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(fd.get(), content.data() + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error("cannot read " + path.string() + ": " + last_error());
+    if (got == 0) return io_error(path.string() + " became shorter while it was read");
+    done += static_cast<std::size_t>(got);
+  }
+  return content;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const fs::path& path, std::uint64_t limit) {
+  return read_whole<std::vector<std::byte>>(path, limit);
+}
+
+Result<std::string> read_text_file(const fs::path& path, std::uint64_t limit) {
+  return read_whole<std::string>(path, limit);
+}
+
+Result<StagedDirectory> StagedDirectory::create(const fs::path& target, bool replace) {
+  std::error_code error;
+  const fs::path clean = target.has_filename() ? target : target.parent_path();
+  if (clean.empty()) return invalid_input("the output folder has an empty name");
+  if (fs::exists(clean, error) && !replace &&
+      !(fs::is_directory(clean, error) && fs::is_empty(clean, error))) {
+    return invalid_input(clean.string() + " exists already; choose another folder or remove it first");
+  }
+  fs::create_directories(folder_of(clean), error);
+  std::string staging = clean.string() + ".XXXXXX";
+  if (::mkdtemp(staging.data()) == nullptr) {
+    return io_error("cannot create a folder beside " + clean.string() + ": " + last_error());
+  }
+  fs::permissions(staging, fs::perms(0755), error);
+  return StagedDirectory(staging, clean);
+}
+
+StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
+    : staging_(std::exchange(other.staging_, {})), target_(std::exchange(other.target_, {})) {}
+
+StagedDirectory::~StagedDirectory() {
+  std::error_code ignored;
+  if (!staging_.empty()) fs::remove_all(staging_, ignored);
+}
+
+Status StagedDirectory::commit() {
+  std::error_code error;
+  const fs::path old = staging_.string() + ".old";
+  if (fs::exists(target_, error)) fs::rename(target_, old, error);
+  if (!error) fs::rename(staging_, target_, error);
+  if (error) return io_error("cannot move the result to " + target_.string() + ": " + error.message());
+  fs::remove_all(old, error);
+  staging_.clear();
+  sync_directory(folder_of(target_));
+  return {};
+}
+
+}  // namespace aflguard

@@ -1,0 +1,96 @@
+#include "core/system/stop_signal.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+#include "core/base/check.h"
+
+namespace aflguard {
+namespace {
+
+/// Where the handler writes: the only thing it may touch.
+std::atomic<int> write_end{-1};
+static_assert(std::atomic<int>::is_always_lock_free, "signal handlers may use lock-free atomics only");
+
+constexpr char kSignal = 's';
+constexpr char kEnd = 'e';
+
+void on_signal(int) {
+  const int saved = errno;
+  const int fd = write_end.load();
+  if (fd >= 0) (void)!::write(fd, &kSignal, 1);
+  errno = saved;
+}
+
+}  // namespace
+
+struct StopSignal::Handlers {
+  Handlers() = default;
+  Handlers(const Handlers&) = delete;
+  Handlers& operator=(const Handlers&) = delete;
+  ~Handlers() {
+    if (installed) {
+      ::sigaction(SIGTERM, &old_term, nullptr);
+      ::sigaction(SIGINT, &old_int, nullptr);
+      ::sigaction(SIGPIPE, &old_pipe, nullptr);
+    }
+    write_end.store(-1);
+    for (const int fd : fds) {
+      if (fd >= 0) ::close(fd);
+    }
+  }
+
+  [[nodiscard]] Status install() {
+    if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
+      return io_error(std::string("cannot make a pipe for signals: ") + std::strerror(errno));
+    }
+    write_end.store(fds[1]);
+    struct sigaction ours {};
+    ours.sa_handler = on_signal;
+    ours.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+    sigemptyset(&ours.sa_mask);
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    installed = ::sigaction(SIGTERM, &ours, &old_term) == 0 && ::sigaction(SIGINT, &ours, &old_int) == 0 &&
+                ::sigaction(SIGPIPE, &ignored, &old_pipe) == 0;
+    if (!installed) return io_error(std::string("cannot handle signals: ") + std::strerror(errno));
+    return {};
+  }
+
+  std::array<int, 2> fds{-1, -1};
+  bool installed = false;
+  struct sigaction old_term {};
+  struct sigaction old_int {};
+  struct sigaction old_pipe {};
+};
+
+Result<std::unique_ptr<StopSignal>> StopSignal::install(std::function<void()> on_stop) {
+  check(write_end.load() < 0, "one StopSignal at a time");
+  auto handlers = std::make_unique<Handlers>();
+  TRY_STATUS(handlers->install());
+  return std::unique_ptr<StopSignal>(new StopSignal(std::move(handlers), std::move(on_stop)));
+}
+
+StopSignal::StopSignal(std::unique_ptr<Handlers> handlers, std::function<void()> on_stop)
+    : handlers_(std::move(handlers)), on_stop_(std::move(on_stop)) {
+  waiter_ = std::thread([this, fd = handlers_->fds[0]] {
+    char what = kEnd;
+    while (::read(fd, &what, 1) < 0 && errno == EINTR) {
+    }
+    if (what != kSignal) return;
+    requested_.store(true);
+    on_stop_();
+  });
+}
+
+StopSignal::~StopSignal() {
+  (void)!::write(handlers_->fds[1], &kEnd, 1);
+  waiter_.join();
+}
+
+}  // namespace aflguard

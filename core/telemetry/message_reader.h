@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "fleet/view/fleet_picture.h"
+
+namespace aflguard {
+
+/// The messages of docs/topics.md; none when the text is something else. Figures of a wrong kind count as not
+/// known; texts are made harmless.
+struct StatusMessage {
+  DeviceState state = DeviceState::kUnknown;
+  DeviceWords words;
+};
+[[nodiscard]] std::optional<StatusMessage> read_device_status(std::string_view payload);
+
+struct SummaryMessage {
+  DeviceState state = DeviceState::kUnknown;
+  DeviceRecord record;
+};
+[[nodiscard]] std::optional<SummaryMessage> read_device_summary(std::string_view payload);
+
+struct GatewayWords {
+  std::string state;
+  std::string message;
+  std::string guard;
+  std::string software;
+};
+[[nodiscard]] std::optional<GatewayWords> read_gateway_status(std::string_view payload);
+
+/// Into a picture of the gateway, whose words stay; false when it is something else.
+[[nodiscard]] bool read_gateway_metrics(std::string_view payload, GatewayPicture& gateway);
+
+[[nodiscard]] std::optional<FleetEvent> read_event(std::string_view payload);
+
+}  // namespace aflguard

@@ -1,0 +1,142 @@
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "core/tls_openssl/tls_diagnosis.h"
+
+namespace aflguard {
+namespace {
+
+constexpr timeval kPatience{3, 0};
+constexpr timeval kPatienceForWords{1, 0};  // a broker that objects does so at once
+
+template <auto free_function>
+struct Free {
+  template <typename T>
+  void operator()(T* object) const {
+    free_function(object);
+  }
+};
+using Context = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
+using Session = std::unique_ptr<SSL, Free<SSL_free>>;
+using Addresses = std::unique_ptr<addrinfo, Free<::freeaddrinfo>>;
+
+/// A TCP connection, or the reason why there is none.
+class Connection final {
+ public:
+  explicit Connection(const MqttOptions& options) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const std::string port = std::to_string(options.port);
+    if (const int code = ::getaddrinfo(options.host.c_str(), port.c_str(), &hints, &found); code != 0) {
+      problem_ = "the host '" + options.host + "' is not found: " + ::gai_strerror(code);
+      return;
+    }
+    const Addresses addresses(found);
+    for (const addrinfo* address = found; address != nullptr && file_ < 0; address = address->ai_next) {
+      connect(*address);
+    }
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() {
+    if (file_ >= 0) ::close(file_);
+  }
+  [[nodiscard]] int file() const { return file_; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void connect(const addrinfo& address) {
+    file_ = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (file_ < 0) return;
+    ::setsockopt(file_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    ::setsockopt(file_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);  // connect() too
+    if (::connect(file_, address.ai_addr, address.ai_addrlen) == 0) return;
+    problem_ = std::strerror(errno == EINPROGRESS ? ETIMEDOUT : errno);
+    ::close(std::exchange(file_, -1));
+  }
+  int file_ = -1;
+  std::string problem_;
+};
+
+std::string last_openssl_error() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  const char* text = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return text == nullptr ? "unknown error" : text;
+}
+
+/// Our side: what is wrong with our own files.
+std::string prepare(SSL_CTX* context, const MqttTls& tls) {
+  SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  const auto cannot_use = [](const std::filesystem::path& file) {
+    return file.string() + " cannot be used: " + last_openssl_error();
+  };
+  if (SSL_CTX_load_verify_locations(context, tls.ca_file.c_str(), nullptr) != 1)
+    return cannot_use(tls.ca_file);
+  if (SSL_CTX_use_certificate_chain_file(context, tls.certificate_file.c_str()) != 1) {
+    return cannot_use(tls.certificate_file);
+  }
+  if (SSL_CTX_use_PrivateKey_file(context, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return cannot_use(tls.key_file);
+  }
+  return {};
+}
+
+void expect_host(SSL* session, const std::string& host) {
+  X509_VERIFY_PARAM* const wanted = SSL_get0_param(session);
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) == 1) return;
+  X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), 0);
+  SSL_set_tlsext_host_name(session, host.c_str());
+}
+
+/// The last alert that the broker sent; none is below 0.
+void note_alert(const SSL* session, int where, int alert) {
+  if ((where & SSL_CB_READ) == 0 || (where & SSL_CB_ALERT) == 0) return;
+  *static_cast<int*>(SSL_get_ex_data(session, 0)) = alert;
+}
+
+}  // namespace
+
+std::string tls_diagnosis(const MqttOptions& options) {
+  if (!options.tls) return {};
+  ERR_clear_error();
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  if (std::string problem = prepare(context.get(), *options.tls); !problem.empty()) return problem;
+  const Connection connection(options);
+  if (connection.file() < 0) return connection.problem();
+  const Session session(SSL_new(context.get()));
+  int alert = -1;
+  SSL_set_ex_data(session.get(), 0, &alert);
+  SSL_set_info_callback(session.get(), note_alert);
+  SSL_set_fd(session.get(), connection.file());
+  expect_host(session.get(), options.host);
+  // With TLS 1.3 our side is done before the broker has looked at our certificate: what it says comes after.
+  bool done = SSL_connect(session.get()) == 1;
+  if (done) {
+    ::setsockopt(connection.file(), SOL_SOCKET, SO_RCVTIMEO, &kPatienceForWords, sizeof kPatienceForWords);
+    char ignored = 0;
+    done = SSL_read(session.get(), &ignored, 1) > 0;
+  }
+  const long verified = SSL_get_verify_result(session.get());
+  if (!done && verified != X509_V_OK) {
+    return std::string("the broker's certificate is refused: ") + X509_verify_cert_error_string(verified);
+  }
+  if (alert >= 0 && (alert & 0xFF) != SSL_AD_CLOSE_NOTIFY) {
+    return "the broker refuses " + options.tls->certificate_file.string() + ": " +
+           SSL_alert_desc_string_long(alert);
+  }
+  ERR_clear_error();
+  return {};
+}
+
+}  // namespace aflguard

@@ -1,0 +1,62 @@
+#include "core/verdict/verdict.h"
+
+#include <bit>
+#include <cstdio>
+
+namespace aflguard {
+
+std::string_view to_string(Reason reason) {
+  switch (reason) {
+    case Reason::kAccepted:
+      return "accepted";
+    case Reason::kBuffered:
+      return "buffered";
+    case Reason::kTooFar:
+      return "too-far";
+    case Reason::kAgainstReference:
+      return "against-reference";
+    case Reason::kTooSteep:
+      return "too-steep";
+    case Reason::kTooFrequent:
+      return "too-frequent";
+    case Reason::kNotFinite:
+      return "not-finite";
+    case Reason::kWrongSize:
+      return "wrong-size";
+    case Reason::kTooOld:
+      return "too-old";
+    case Reason::kUnknownVersion:
+      return "unknown-version";
+    case Reason::kOverflow:
+      return "overflow";
+    case Reason::kResidualTooLong:
+      return "residual-too-long";
+  }
+  return "unknown";
+}
+
+std::string describe(const Verdict& verdict) {
+  char text[96];
+  std::string line(to_string(verdict.reason));
+  if (!verdict.accepted) {
+    if (verdict.distance == 0 && verdict.bound == 0) return line;
+    std::snprintf(text, sizeof(text), ": %.4g, bound %.4g", verdict.distance, verdict.bound);
+    return line + text;
+  }
+  if (verdict.alterations == 0) return line;
+  std::snprintf(text, sizeof(text), ", changed by %.3g %%", 100 * verdict.altered);
+  line += text;
+  const char* separator = ": ";
+  const auto add = [&](const std::string& what) {
+    line += separator + what;
+    separator = ", ";
+  };
+  if ((verdict.alterations & kMixtureClipped) != 0) add("class mixture clipped");
+  if ((verdict.alterations & kMixtureScaled) != 0) add("class mixture scaled down");
+  if ((verdict.alterations & kResidualShortened) != 0) add("residual shortened");
+  const int bent = std::popcount(verdict.alterations / kDirectionBent);
+  if (bent > 0) add(std::to_string(bent) + (bent == 1 ? " direction bent" : " directions bent"));
+  return line;
+}
+
+}  // namespace aflguard

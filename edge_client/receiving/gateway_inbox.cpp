@@ -1,0 +1,80 @@
+#include "edge_client/receiving/gateway_inbox.h"
+
+#include "core/envelope/message_codec.h"
+
+namespace aflguard {
+namespace {
+
+constexpr std::size_t kRoomForFields = 4096;
+
+PieceAssemblerLimits limits_for(std::size_t max_envelope_bytes) {
+  PieceAssemblerLimits limits;
+  limits.max_envelope_bytes = max_envelope_bytes;
+  limits.max_bytes_per_source = 2 * max_envelope_bytes;
+  limits.max_bytes = 2 * max_envelope_bytes;
+  limits.max_transfers_per_source = 2;
+  limits.max_sources = 1;
+  return limits;
+}
+
+/// There is one gateway: whoever the broker lets write that topic, its signature decides.
+constexpr std::string_view kSource = "gateway";
+
+}  // namespace
+
+GatewayInbox::GatewayInbox(InboxTerms terms, const EnvelopeOpener& opener)
+    : terms_(std::move(terms)),
+      opener_(opener),
+      max_envelope_bytes_(terms_.dimension * sizeof(float) + kRoomForFields),
+      assembler_(limits_for(max_envelope_bytes_)) {}
+
+Admitted<VerifiedPayload> GatewayInbox::open(Bytes envelope) const {
+  TRY(UnverifiedEnvelope unverified, UnverifiedEnvelope::parse(std::move(envelope), max_envelope_bytes_));
+  return opener_.open(std::move(unverified));
+}
+
+std::optional<Refusal> GatewayInbox::refuse_model(const ModelMessage& model) const {
+  if (model.fleet != terms_.fleet) {
+    return refuse(RefusalReason::kWrongFleet,
+                  "a model of fleet '" + model.fleet + "', this device is in '" + terms_.fleet + "'");
+  }
+  if (model.model_hash != terms_.model_hash) {
+    return refuse(RefusalReason::kWrongModel,
+                  "the fleet trains model " + to_hex(std::span(model.model_hash).first(6)) +
+                      "..., this device has the package of " + to_hex(std::span(terms_.model_hash).first(6)) +
+                      "...; install the fleet's model package");
+  }
+  if (model.vector.size() != terms_.dimension) {
+    return refuse(RefusalReason::kWrongModel, "a model of " + std::to_string(model.vector.size()) +
+                                                  " parameters, the package has " +
+                                                  std::to_string(terms_.dimension));
+  }
+  return std::nullopt;
+}
+
+Admitted<std::optional<ReceivedVerdict>> GatewayInbox::take_verdict_piece(
+    std::span<const std::byte> message, std::chrono::steady_clock::time_point now) {
+  assembler_.expire(now);
+  TRY(auto envelope, assembler_.accept(kSource, message, now));
+  if (!envelope) return std::optional<ReceivedVerdict>{};
+  TRY(const VerifiedPayload payload, open(std::move(*envelope)));
+  ReceivedVerdict verdict;
+  TRY(verdict.message, decode_verdict(payload));
+  if (verdict.message.fleet != terms_.fleet || verdict.message.device != terms_.device) {
+    return refuse(RefusalReason::kWrongFleet, "a verdict for '" + verdict.message.device + "' in fleet '" +
+                                                  verdict.message.fleet + "', this is '" + terms_.device +
+                                                  "' in '" + terms_.fleet + "'");
+  }
+  if (verdict.message.model) verdict.model_refusal = refuse_model(*verdict.message.model);
+  if (verdict.model_refusal) verdict.message.model.reset();
+  return std::optional<ReceivedVerdict>(std::move(verdict));
+}
+
+Admitted<ModelMessage> GatewayInbox::take_model(Bytes envelope) const {
+  TRY(const VerifiedPayload payload, open(std::move(envelope)));
+  TRY(ModelMessage model, decode_model(payload));
+  if (auto refusal = refuse_model(model)) return std::move(*refusal);
+  return model;
+}
+
+}  // namespace aflguard

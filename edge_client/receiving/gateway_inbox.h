@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "core/envelope/envelope.h"
+#include "core/envelope/messages.h"
+#include "core/envelope/piece_assembler.h"
+#include "core/verdict/refusal.h"
+
+namespace aflguard {
+
+/// What a device expects its gateway's messages to be about.
+struct InboxTerms {
+  std::string fleet;
+  std::string device;
+  ModelHash model_hash{};
+  std::size_t dimension = 0;  ///< of the model
+};
+
+/// A verified verdict for this device. Its model is taken out when it is not the one that this device can
+/// train: then `model_refusal` says why.
+struct ReceivedVerdict {
+  VerdictMessage message;
+  std::optional<Refusal> model_refusal;
+};
+
+/// From received bytes to what the gateway said: everything is verified in here, and nothing that comes out
+/// needs a second look. Memory is bounded by the model's size.
+class GatewayInbox final {
+ public:
+  /// The opener is borrowed; its registry holds the gateway's keys only.
+  GatewayInbox(InboxTerms terms, const EnvelopeOpener& opener);
+
+  /// One message of down/<device>/verdict. Nothing while pieces are missing.
+  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
+      std::span<const std::byte> message, std::chrono::steady_clock::time_point now);
+  /// One message of the topic `model`.
+  [[nodiscard]] Admitted<ModelMessage> take_model(Bytes envelope) const;
+
+  /// The largest envelope that is taken.
+  [[nodiscard]] std::size_t max_envelope_bytes() const { return max_envelope_bytes_; }
+
+ private:
+  [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
+  [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
+
+  InboxTerms terms_;
+  const EnvelopeOpener& opener_;
+  std::size_t max_envelope_bytes_;
+  PieceAssembler assembler_;
+};
+
+}  // namespace aflguard

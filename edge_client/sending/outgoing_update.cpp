@@ -1,0 +1,58 @@
+#include "edge_client/sending/outgoing_update.h"
+
+namespace aflguard {
+
+Result<OutgoingUpdate> OutgoingUpdate::create(std::uint64_t sequence, Bytes envelope,
+                                              std::uint16_t first_round, const AnswerPatience& patience,
+                                              std::uint64_t seed) {
+  TRY(PieceSender sender, PieceSender::create(std::move(envelope), {.first_round = first_round}));
+  return OutgoingUpdate(sequence, std::move(sender), patience, seed);
+}
+
+void OutgoingUpdate::send(MessageBus& bus, const std::string& topic) {
+  while (auto piece = sender_.next()) {
+    const auto id = bus.publish({topic, std::move(piece->message), false});
+    if (!id.ok()) return sender_.failed(piece->index);
+    on_their_way_[*id] = piece->index;
+  }
+}
+
+void OutgoingUpdate::published(PublishId id, Time now) {
+  const auto found = on_their_way_.find(id);
+  if (found == on_their_way_.end()) return;
+  sender_.acknowledged(found->second);
+  on_their_way_.erase(found);
+  if (sender_.all_acknowledged() && due_ == kNever) due_ = now + waits_.next();
+}
+
+void OutgoingUpdate::failed(PublishId id) {
+  const auto found = on_their_way_.find(id);
+  if (found == on_their_way_.end()) return;
+  sender_.failed(found->second);
+  on_their_way_.erase(found);
+}
+
+void OutgoingUpdate::link_lost() {
+  sender_.link_lost();
+  on_their_way_.clear();
+}
+
+void OutgoingUpdate::connected(Time now) {
+  if (due_ == kNever) return;
+  const auto wait = std::chrono::duration<double>(soon_) * random_.uniform(0.5, 1);
+  due_ = std::min(due_, now + std::chrono::duration_cast<Time::duration>(wait));
+}
+
+bool OutgoingUpdate::start_over_when_due(Time now) {
+  if (now < due_) return false;
+  sender_.start_over();
+  on_their_way_.clear();  // an acknowledgement of the old round says nothing about the new one
+  due_ = kNever;
+  return true;
+}
+
+void OutgoingUpdate::ask_again_later(Time now) {
+  due_ = now + waits_.next();
+}
+
+}  // namespace aflguard

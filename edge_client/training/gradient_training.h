@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/base/random.h"
+#include "core/learning/data/dataset.h"
+#include "core/learning/trainer.h"
+#include "edge_client/training/local_training.h"
+#include "edge_client/training/sample_source.h"
+
+namespace aflguard {
+
+/// Honest training. One local step: the SUM of the gradients over a mini-batch of the size that the model
+/// message asks for, drawn without replacement. Several: gradient descent on a copy of the model, a new
+/// mini-batch each step, and then (theta - theta_local) / learning rate.
+class GradientTraining final : public LocalTraining {
+ public:
+  /// Both are borrowed. The same seed on the same samples draws the same batches.
+  GradientTraining(Trainer& trainer, SampleSource& source, std::uint64_t seed);
+
+  [[nodiscard]] Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override;
+
+ private:
+  /// The sum over a new mini-batch at `parameters`, in gradient_; the mean loss.
+  [[nodiscard]] Result<float> step(std::span<const float> parameters, const Dataset& data,
+                                   std::uint32_t batch_size);
+
+  Trainer& trainer_;
+  SampleSource& source_;
+  Random random_;
+  BatchBuffer buffer_;
+  std::vector<float> gradient_;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "firmware_sim/boards/board_kind.h"
+#include "firmware_sim/simulation/simulation.h"
+
+namespace aflguard::tools {
+
+/// The folder of the fleet that verbs work on, made absolute, and its simulation's. kNotFound when it is no
+/// fleet's folder.
+[[nodiscard]] Result<firmware_sim::SimulationFolder> simulation_of(const std::string& fleet);
+
+/// Where the programs for boards are; empty: beside this program, as ./run builds them.
+struct BoardPlaces {
+  std::string arm64;  ///< folder of the arm64 programs
+  std::string kit;    ///< what virtual boards boot from
+  std::string image;  ///< the card image that boards of depth `image` boot
+};
+
+/// The kind of boards of a depth.
+[[nodiscard]] Result<std::unique_ptr<firmware_sim::BoardKind>> board_kind(firmware_sim::Depth depth,
+                                                                          const BoardPlaces& places);
+
+}  // namespace aflguard::tools

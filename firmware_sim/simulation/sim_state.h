@@ -1,0 +1,53 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "firmware_sim/boards/board_log.h"
+#include "firmware_sim/simulation/ledger_check.h"
+#include "firmware_sim/simulation/simulation.h"
+#include "gateway_server/store/sqlite_history.h"
+
+namespace aflguard::tools {
+
+/// How one board does.
+struct BoardState {
+  firmware_sim::Board board;
+  std::string state;  ///< "running", "starved", "unplugged", or "ended" when it ended by itself
+  std::optional<pid_t> pid;
+  firmware_sim::LinkState link;
+  firmware_sim::BoardLog log;         ///< what it knows
+  std::optional<DeviceTally> judged;  ///< what the gateway's store says
+};
+
+struct ServiceState {
+  std::string name;
+  std::optional<pid_t> pid;  ///< none: it does not run
+  std::string log;
+};
+
+struct SimulationState {
+  firmware_sim::Simulation simulation;
+  std::vector<ServiceState> services;
+  std::vector<BoardState> boards;
+  std::optional<std::uint64_t> version;  ///< of the gateway's model
+
+  [[nodiscard]] bool running() const;
+};
+
+[[nodiscard]] Result<SimulationState> look_at(const firmware_sim::SimulationFolder& folder);
+[[nodiscard]] nlohmann::ordered_json to_json(const SimulationState& state,
+                                             const firmware_sim::SimulationFolder& folder);
+void print(const SimulationState& state);
+
+/// The store of the fleet's gateway. kNotFound when there is none on this machine.
+[[nodiscard]] Result<GatewayHistory> open_history(const firmware_sim::SimulationFolder& folder);
+
+/// Holds what the boards know against what the gateway has stored.
+[[nodiscard]] Result<firmware_sim::LedgerReport> verify(const firmware_sim::SimulationFolder& folder);
+[[nodiscard]] nlohmann::ordered_json to_json(const firmware_sim::LedgerReport& report);
+
+}  // namespace aflguard::tools

@@ -1,0 +1,129 @@
+#include "core/system/child_process.h"
+#include "core/base/rfc3339.h"
+#include "fleet/view/trouble.h"
+#include "fleet/view/view_text.h"
+#include "bench/bench_fleet.h"
+#include "fleet/doctor/doctor.h"
+#include "fleet/view/fleet_watch.h"
+#include "fleet/view/viewer_choice.h"
+
+namespace aflguard::tools {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kConnectPatience{20};
+/// Gateways speak every two seconds, unless told otherwise.
+constexpr std::chrono::seconds kGatewayPatience{12};
+constexpr std::chrono::seconds kClockDifference{60};
+constexpr double kStaleSeconds = 900;
+
+/// Until metrics come that the broker had not kept; false when they do not.
+bool hear_gateway(FleetWatch& watch) {
+  const auto start = Steady::now();
+  while (!watch.was_connected() && Steady::now() - start < kConnectPatience) {
+    watch.listen(Steady::now() + milliseconds(100));
+  }
+  // What was kept comes first; everything that is heard after a moment of silence is news.
+  while (watch.was_connected() && Steady::now() - watch.last_retained() < milliseconds(700)) {
+    watch.listen(Steady::now() + milliseconds(100));
+  }
+  const auto before = watch.picture().gateway().heard_at;
+  const auto asked = Steady::now();
+  while (Steady::now() - asked < kGatewayPatience) {
+    watch.listen(Steady::now() + milliseconds(100));
+    if (watch.picture().gateway().heard_at != before) return true;
+  }
+  return false;
+}
+
+void examine_metrics(Findings& findings, const GatewayPicture& gateway, const Clock& clock) {
+  if (gateway.time) {
+    const auto ahead = std::chrono::floor<std::chrono::seconds>(*gateway.time - clock.wall());
+    if (ahead > kClockDifference || ahead < -kClockDifference) {
+      findings.problem("clock-gateway",
+                       "the gateway's clock says " + to_rfc3339(*gateway.time) + ", this machine's " +
+                           to_rfc3339(clock.wall()),
+                       "set the clocks: certificates are judged by them");
+    }
+  }
+  const auto age = gateway.figure("reference_age_seconds");
+  if (age && *age > kStaleSeconds && gateway.figure("updates_per_second").value_or(0) > 0) {
+    findings.warning("server-update",
+                     "the server update is " +
+                         short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
+                         " old while updates come in",
+                     "lower reference_interval in gateway.toml, or look at the gateway's log");
+  } else if (age) {
+    findings.ok("server-update", "the server update is " + formatted("%.0f s old", *age));
+  }
+  const auto free = gateway.figure("store_free_bytes");
+  const auto total = gateway.figure("store_total_bytes");
+  if (free && total) examine_space(findings, "gateway-disk", *free, *total, "the gateway's store is");
+}
+
+}  // namespace
+
+void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock) {
+  const auto held = HeldViewer::choose({folder.root.string(), {}, {}}, ViewerUse::kShortLook);
+  if (!held.ok()) return;
+  const auto watch = FleetWatch::start(held->identity());
+  if (!watch.ok()) {
+    findings.problem("gateway", watch.error().message, "restore it from a backup");
+    return;
+  }
+  const bool heard = hear_gateway(**watch);
+  const GatewayPicture& gateway = (*watch)->picture().gateway();
+  const std::string start = "systemctl start aflguard-gateway, then journalctl -u aflguard-gateway";
+  if (!heard) {
+    const std::string last = gateway.time ? "; it spoke last " + to_rfc3339(*gateway.time) : "";
+    findings.problem(
+        "gateway",
+        "the gateway is " + (gateway.state.empty() ? "not there" : gateway.state) + ", and silent" + last,
+        start);
+    return;
+  }
+  if (gateway.state == "ready") {
+    const auto version = gateway.figure("version").value_or(0);
+    findings.ok("gateway",
+                "the gateway is ready, model version " + std::to_string(static_cast<std::uint64_t>(version)));
+  } else {
+    findings.problem("gateway", "the gateway is " + gateway.state + ": " + gateway.message, start);
+  }
+  examine_metrics(findings, gateway, clock);
+  const auto rows = by_trouble((*watch)->picture(), clock.wall());
+  const FleetTally fleet = tally(rows);
+  const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +
+                             std::to_string(fleet.connected) + " are connected";
+  if (!rows.empty() && rows.front().trouble.level == TroubleLevel::kAlarm) {
+    findings.warning("devices", counts + "; worst: " + *rows.front().name + ", " + rows.front().trouble.why,
+                     "aflguard monitor shows them; aflguard device revoke shuts one out");
+  } else {
+    findings.ok("devices", counts);
+  }
+}
+
+void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
+  const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
+  const auto outcome = run_program(
+      {program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"}, "/");
+  if (!outcome.ok()) {
+    findings.problem("client-configuration", outcome.error().message, "install aflguard-client on the board");
+  } else if (outcome->exit_code != 0) {
+    findings.problem("client-configuration", outcome->last_line(),
+                     "correct it; aflguard-client --config " + path.string() + " --test-config tries it");
+  } else {
+    findings.ok("client-configuration", "client: " + outcome->last_line());
+  }
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code error;
+  if (std::filesystem::exists(folder / "device.crt", error)) {
+    examine_identity(findings, "client-certificate", folder / "device.crt", folder / "device.key",
+                     folder / "ca.crt", clock,
+                     "aflguard device renew NAME where the authority is, then its bundle to this board");
+  }
+  examine_disk(findings, "client-disk", folder);
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,34 @@
+#include "fleet/monitor/screen_signals.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace aflguard::tools {
+
+Result<std::unique_ptr<ScreenSignals>> ScreenSignals::install() {
+  sigset_t wanted;
+  sigset_t before;
+  sigemptyset(&wanted);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT}) sigaddset(&wanted, signal);
+  // A terminal or a pipe that is gone shows as a failed write.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (::pthread_sigmask(SIG_BLOCK, &wanted, &before) != 0) return io_error("signals cannot be blocked");
+  const int descriptor = ::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (descriptor < 0) return io_error("signals cannot be read: " + std::string(std::strerror(errno)));
+  return std::unique_ptr<ScreenSignals>(new ScreenSignals(descriptor, before));
+}
+
+ScreenSignals::~ScreenSignals() {
+  ::close(descriptor_);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::optional<int> ScreenSignals::next() const {
+  signalfd_siginfo info{};
+  if (::read(descriptor_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/result.h"
+#include "fleet/folder/fleet_folder.h"
+#include "fleet/folder/fleet_settings.h"
+
+namespace aflguard {
+
+enum class BrokerReload : std::uint8_t {
+  kTold,        ///< it reads its files again: now, or in a moment
+  kNotRunning,  ///< it will read them when it starts
+};
+
+/// Makes the broker read its access list, revocation list and certificate again, by fleet.toml's command or
+/// by SIGHUP to the process in its pid file. kIo when that is not allowed or the command fails.
+[[nodiscard]] Result<BrokerReload> reload_broker(const FleetSettings& settings, const FleetFolder& folder);
+
+}  // namespace aflguard

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "fleet/provisioning/certificate_authority.h"
+#include "fleet/folder/fleet_settings.h"
+
+namespace aflguard {
+
+/// What the certificates of a fleet say, by who they are for.
+[[nodiscard]] CertificateTerms device_terms(const FleetSettings& settings, const std::string& name, int days,
+                                            std::chrono::system_clock::time_point now);
+[[nodiscard]] CertificateTerms gateway_terms(const FleetSettings& settings,
+                                             std::chrono::system_clock::time_point now);
+[[nodiscard]] CertificateTerms viewer_terms(const FleetSettings& settings, const std::string& name, int days,
+                                            std::chrono::system_clock::time_point now);
+/// Names the broker's host, and this machine, where the gateway often runs too.
+[[nodiscard]] CertificateTerms broker_terms(const FleetSettings& settings,
+                                            std::chrono::system_clock::time_point now);
+
+}  // namespace aflguard

@@ -1,0 +1,111 @@
+#include "fleet/view/viewer_choice.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "core/base/identifier.h"
+#include "fleet/folder/viewer_book.h"
+
+namespace aflguard::tools {
+namespace {
+
+constexpr std::chrono::seconds kShortLookPatience{30};
+constexpr std::chrono::milliseconds kAskAgain{100};
+
+/// A lock on the key's file, which everybody who may use it can open; none while somebody else has it.
+Result<std::optional<int>> try_lock(const ViewerIdentity& identity) {
+  const int file = ::open(identity.key().c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    const int problem = errno;
+    return Error{problem == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo,
+                 "cannot use the identity '" + identity.name + "': " + identity.key().string() + ": " +
+                     std::strerror(problem) +
+                     (problem == EACCES ? "; run as the user who owns the fleet's folder" : "")};
+  }
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return std::optional<int>(file);
+  ::close(file);
+  return std::optional<int>();
+}
+
+std::string how_to_get_another(const ViewerRequest& request) {
+  return "one identity is one connection: aflguard fleet viewer add NAME --fleet " +
+         (request.fleet.empty() ? std::string("DIR") : request.fleet) + " makes another";
+}
+
+/// The names to try, the best first.
+Result<std::vector<ViewerIdentity>> candidates(const ViewerRequest& request, ViewerUse use) {
+  if (!request.viewer_folder.empty()) {
+    TRY(auto identity, read_viewer_folder(request.viewer_folder));
+    return std::vector<ViewerIdentity>{std::move(identity)};
+  }
+  const FleetFolder folder{std::filesystem::absolute(request.fleet).lexically_normal()};
+  std::error_code error;
+  if (!std::filesystem::exists(folder.settings(), error)) {
+    return not_found(request.fleet +
+                     " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one");
+  }
+  TRY(const FleetSettings settings, read_fleet_settings(folder.settings()));
+  TRY(const ViewerBook book, read_viewer_book(folder.viewer_book()));
+  std::vector<std::string> names;
+  if (!request.identity.empty()) {
+    TRY_STATUS(check_identifier("viewer", request.identity));
+    const Viewer* viewer = book.find(request.identity);
+    if (viewer == nullptr || viewer->revoked) {
+      return not_found("the fleet has no viewer '" + request.identity + "'" +
+                       (viewer != nullptr ? " any more: it is revoked" : "") +
+                       "; aflguard fleet viewer list shows all");
+    }
+    names.push_back(request.identity);
+  } else if (const Viewer* doctor = book.find("doctor");
+             use == ViewerUse::kShortLook && doctor != nullptr && !doctor->revoked) {
+    names.push_back("doctor");
+  } else {
+    names.push_back("operator");
+    for (const Viewer& viewer : book.viewers) {
+      const bool own = viewer.name == "operator" || viewer.name == "dashboard" || viewer.name == "doctor" ||
+                       viewer.name == "demo";
+      if (!own && !viewer.revoked) names.push_back(viewer.name);
+    }
+  }
+  std::vector<ViewerIdentity> identities;
+  for (const std::string& name : names) identities.push_back(viewer_identity(settings, folder, name));
+  return identities;
+}
+
+}  // namespace
+
+HeldViewer::HeldViewer(HeldViewer&& other) noexcept
+    : identity_(std::move(other.identity_)), lock_(std::exchange(other.lock_, -1)) {}
+
+HeldViewer::~HeldViewer() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+Result<HeldViewer> HeldViewer::choose(const ViewerRequest& request, ViewerUse use) {
+  TRY(const auto identities, candidates(request, use));
+  const auto deadline = std::chrono::steady_clock::now() + kShortLookPatience;
+  while (true) {
+    std::optional<Error> problem;
+    for (const ViewerIdentity& identity : identities) {
+      const auto lock = try_lock(identity);
+      if (lock.ok() && *lock) return HeldViewer(identity, **lock);
+      if (!lock.ok() && !problem) problem = lock.error();
+    }
+    if (problem && identities.size() == 1) return *problem;
+    if (use == ViewerUse::kScreen || std::chrono::steady_clock::now() >= deadline) {
+      return unavailable("the identity '" + identities.front().name +
+                         "' is in use by another aflguard on this machine; " + how_to_get_another(request));
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "fleet/folder/viewer_identity.h"
+
+namespace aflguard::tools {
+
+/// Which identity to watch with: a fleet's folder and perhaps a name, or a viewer's folder.
+struct ViewerRequest {
+  std::string fleet;
+  std::string identity;
+  std::string viewer_folder;
+};
+
+/// How long it is wanted.
+enum class ViewerUse : unsigned char {
+  kScreen,     ///< for long: `operator`, or another viewer of the fleet that nobody here uses
+  kShortLook,  ///< for a moment: `doctor`; waits for others who only look
+};
+
+/// An identity that no other program of this machine watches with as long as this lives. A broker keeps one
+/// connection per identity, so two programs with the same one would push each other out for ever.
+class HeldViewer final {
+ public:
+  /// kUnavailable, with what to do, when every identity that fits is in use.
+  [[nodiscard]] static Result<HeldViewer> choose(const ViewerRequest& request, ViewerUse use);
+  HeldViewer(HeldViewer&& other) noexcept;
+  HeldViewer& operator=(HeldViewer&&) = delete;
+  HeldViewer(const HeldViewer&) = delete;
+  ~HeldViewer();
+
+  [[nodiscard]] const ViewerIdentity& identity() const { return identity_; }
+
+ private:
+  HeldViewer(ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
+  ViewerIdentity identity_;
+  int lock_;
+};
+
+}  // namespace aflguard::tools

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "gateway_server/history/history_points.h"
+#include "gateway_server/store/sqlite_telemetry.h"
+
+namespace aflguard {
+
+struct HistoryQuestion;
+
+/// Keeps the history and answers questions about it, beside everything else: what is too much is dropped,
+/// what fails is logged once, and nobody waits for it.
+class HistoryThread final {
+ public:
+  /// A message for tell/<viewer>/history.
+  using Tell = std::function<void(const std::string& viewer, std::string json)>;
+
+  /// `clock` and `log` are borrowed. `tell` is called on this object's thread.
+  HistoryThread(std::unique_ptr<TelemetryStore> store, std::filesystem::path folder, Tell tell,
+                const Clock& clock, LogSink& log);
+  ~HistoryThread();
+
+  /// From any thread; never waits.
+  void add(HistoryBatch batch) { (void)queue_.push(Input(std::move(batch))); }
+  void ask(std::string viewer, Bytes payload);
+  /// Writes what has not been written yet, and ends.
+  void stop();
+
+ private:
+  struct Question {
+    std::string viewer;
+    Bytes payload;
+  };
+  using Input = std::variant<HistoryBatch, Question>;
+  using Time = std::chrono::steady_clock::time_point;
+
+  void run();
+  void handle(HistoryBatch batch);
+  void handle(const Question& question);
+  [[nodiscard]] bool may_ask(const std::string& viewer);
+  [[nodiscard]] Result<std::vector<std::string>> answer(const HistoryQuestion& question);
+  void write();
+  void note(const Status& status);
+  [[nodiscard]] std::int64_t now_ms() const;
+
+  std::unique_ptr<TelemetryStore> store_;
+  const std::filesystem::path folder_;
+  const Tell tell_;
+  const Clock& clock_;
+  LogSink& log_;
+  BoundedQueue<Input> queue_;
+  std::deque<HistoryBatch> unwritten_;
+  Time written_{};
+  bool failing_ = false;
+  std::map<std::string, std::deque<Time>> asked_;  ///< when, by viewer, within the last seconds
+  std::thread thread_;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,20 @@
+#include "gateway_server/intake/waiting_places.h"
+
+namespace aflguard {
+
+WaitingPlaces::Place WaitingPlaces::take(const std::string& device) {
+  {
+    const std::lock_guard lock(room_->mutex);
+    std::size_t& taken = room_->taken[device];
+    if (taken >= room_->per_device) return nullptr;
+    ++taken;
+  }
+  // Something that is not null and belongs to nobody; what matters is when it goes.
+  return {room_.get(), [room = room_, device](const void*) {
+            const std::lock_guard lock(room->mutex);
+            const auto found = room->taken.find(device);
+            if (--found->second == 0) room->taken.erase(found);
+          }};
+}
+
+}  // namespace aflguard

@@ -1,0 +1,170 @@
+#include "gateway_server/judging/judge_thread.h"
+
+#include <algorithm>
+
+namespace aflguard {
+namespace {
+
+constexpr std::size_t kMaxGroup = 64;  // updates per commit: bounds how long the first of them waits
+constexpr std::chrono::milliseconds kGlance(500);
+constexpr std::chrono::milliseconds kRetry(500);
+
+std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs,
+                         GatewayCounters& counters, const Clock& clock, LogSink& log)
+    : judge_(judge),
+      outputs_(std::move(outputs)),
+      counters_(counters),
+      clock_(clock),
+      log_(log),
+      queue_(limits.waiting_updates, limits.waiting_bytes),
+      reference_share_(limits.reference_share) {
+  judge_.on_verdict = [this](const VerdictRecord& record, const DeviceRecord& device) {
+    note_verdict(record);
+    if (outputs_.judged) outputs_.judged(record, device);
+  };
+  judge_.on_refusal = outputs_.refused;
+}
+
+JudgeThread::~JudgeThread() {
+  stop();
+}
+
+void JudgeThread::start() {
+  note_reference();
+  hand_out();
+  thread_ = std::thread([this] { run(); });
+}
+
+bool JudgeThread::submit(VerifiedUpdate update) {
+  const std::size_t bytes = update.message.vector.size() * sizeof(float);
+  return queue_.push(Input(std::move(update)), bytes);
+}
+
+void JudgeThread::stop() {
+  stopping_ = true;
+  queue_.close();
+  if (thread_.joinable()) thread_.join();
+}
+
+void JudgeThread::run() {
+  while (true) {
+    sign_of_life();
+    auto input = queue_.pop_until(clock_.steady() + kGlance);
+    if (!input && stopping_) return;
+    for (std::size_t taken = 1; input; ++taken) {
+      handle(std::move(*input));
+      input = taken < kMaxGroup ? queue_.try_pop() : std::nullopt;
+    }
+    if (judge_.has_pending() && !commit()) return;
+    hand_out();
+  }
+}
+
+void JudgeThread::handle(Input input) {
+  std::visit([this](auto&& value) { handle(std::forward<decltype(value)>(value)); }, std::move(input));
+}
+
+void JudgeThread::handle(VerifiedUpdate update) {
+  if (const Status judged = judge_.judge(update); !judged.ok()) {
+    log_.error("an update of device '" + update.device + "' was not judged: " + judged.error().message);
+  }
+}
+
+void JudgeThread::handle(ReferenceReady ready) {
+  reference_wanted_ = false;
+  const std::chrono::duration<double> rest(std::chrono::duration<double>(ready.cost) *
+                                           (1 / reference_share_ - 1));
+  reference_rest_ = clock_.steady() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(rest);
+  if (!ready.reference) return;  // wanted again with the next update
+  if (const Status installed = judge_.install_reference(std::move(*ready.reference), ready.due_since);
+      !installed.ok()) {
+    log_.error(installed.error().message);
+    return;
+  }
+  ++counters_.references;
+  note_reference();
+}
+
+void JudgeThread::handle(const EvaluationRecord& evaluation) {
+  if (const Status added = judge_.add_evaluation(evaluation); !added.ok()) {
+    log_.warning("an evaluation was not stored: " + added.error().message);
+  }
+}
+
+bool JudgeThread::commit() {
+  while (true) {
+    const auto begin = clock_.steady();
+    const Status committed = judge_.commit();
+    sign_of_life();
+    if (committed.ok()) {
+      if (counters_.store_failing.exchange(false)) log_.info("the store works again");
+      ++counters_.commits;
+      counters_.commit_microseconds += static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady() - begin).count());
+      return true;
+    }
+    ++counters_.commit_failures;
+    if (!counters_.store_failing.exchange(true)) {
+      log_.error("nothing can be stored, so nothing is answered until it can: " + committed.error().message);
+    }
+    if (stopping_) return false;
+    std::this_thread::sleep_for(kRetry);
+  }
+}
+
+void JudgeThread::hand_out() {
+  const GlobalModel& model = judge_.aggregator().model();
+  if (model_ == nullptr || model_->version != model.version()) {
+    auto snapshot = std::make_shared<ModelSnapshot>();
+    snapshot->version = model.version();
+    snapshot->iteration = judge_.aggregator().iteration();
+    snapshot->parameters.assign(model.parameters().begin(), model.parameters().end());
+    model_ = std::move(snapshot);
+    counters_.version = model_->version;
+    outputs_.model(model_);
+  }
+  counters_.iteration = judge_.aggregator().iteration();
+  counters_.repeats = judge_.repeats();
+  counters_.recorded_bytes = judge_.recorded_bytes();
+  for (VerdictMessage& reply : judge_.take_replies()) outputs_.reply(std::move(reply));
+  want_reference();
+}
+
+/// At the newest model, once the last one has been paid for. What comes while it rests is judged by the one
+/// before; a gateway with time to spare has a new one as soon as it is due.
+void JudgeThread::want_reference() {
+  if (!outputs_.want_reference || reference_wanted_ || !judge_.aggregator().reference_due()) return;
+  if (clock_.steady() < reference_rest_) return;
+  reference_wanted_ = true;
+  outputs_.want_reference(model_, judge_.aggregator().iteration());
+}
+
+void JudgeThread::note_verdict(const VerdictRecord& record) {
+  ++(record.verdict.accepted ? counters_.accepted : counters_.rejected);
+  if (record.verdict.accepted && record.verdict.alterations != 0) ++counters_.altered;
+  if (!record.verdict.accepted) {
+    ++counters_.rejected_by[static_cast<std::size_t>(record.verdict.reason) % GatewayCounters::kReasons];
+  }
+  counters_.delay_sum += record.verdict.delay;
+  const auto* const bound = std::lower_bound(kDelayBounds.begin(), kDelayBounds.end(), record.verdict.delay);
+  ++counters_.delay_counts[static_cast<std::size_t>(bound - kDelayBounds.begin())];
+}
+
+void JudgeThread::note_reference() {
+  const ReferenceUpdate* reference = judge_.aggregator().installed_reference();
+  if (reference == nullptr) return;
+  counters_.reference_version = static_cast<std::int64_t>(reference->version);
+  if (const auto came = judge_.reference_time()) counters_.reference_ms = milliseconds(*came);
+}
+
+void JudgeThread::sign_of_life() {
+  counters_.judge_alive_ms = milliseconds(clock_.steady());
+}
+
+}  // namespace aflguard

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <variant>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/judging/update_judge.h"
+
+namespace aflguard {
+
+/// A reference that another thread has computed, or could not.
+struct ReferenceReady {
+  std::optional<ReferenceUpdate> reference;
+  std::uint64_t due_since = 0;
+  std::chrono::steady_clock::duration cost{};  ///< CPU time that it took
+};
+
+/// Devices were enrolled or revoked.
+struct VotersChanged {};
+
+/// What the judging thread hands on, after it is durable.
+struct JudgeOutputs {
+  std::function<void(VerdictMessage)> reply;
+  std::function<void(SharedModel)> model;  ///< a new version
+  /// A reference at this model is wanted, due since this iteration. One is wanted at a time; submit()
+  /// answers.
+  std::function<void(SharedModel, std::uint64_t due_since)> want_reference;
+  std::function<void(const std::string& device, const Refusal&)> refused = {};
+  /// Every durable verdict, for whoever watches; returns quickly.
+  std::function<void(const VerdictRecord&, const DeviceRecord&)> judged = {};
+};
+
+/// The one thread that owns the judge, and with it model, filter, store and recording. It takes what waits,
+/// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
+class JudgeThread final {
+ public:
+  using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord, VotersChanged>;
+
+  struct Limits {
+    std::size_t waiting_updates = 64;
+    std::size_t waiting_bytes = 128u << 20;
+    /// References are wanted so seldom that they take at most this share of one core's time.
+    double reference_share = 1;
+  };
+
+  /// All borrowed.
+  JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs, GatewayCounters& counters,
+              const Clock& clock, LogSink& log);
+  ~JudgeThread();
+
+  void start();
+  /// False when too much waits already. From any thread.
+  [[nodiscard]] bool submit(VerifiedUpdate update);
+  void submit(ReferenceReady reference) { queue_.push_always(Input(std::move(reference))); }
+  void submit(VotersChanged changed) { queue_.push_always(Input(changed)); }
+  void submit(const EvaluationRecord& evaluation) { queue_.push_always(Input(evaluation)); }
+  /// Judges and commits what waits, then ends. A store that does not work is not waited for.
+  void stop();
+  [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
+
+ private:
+  void run();
+  void handle(Input input);
+  void handle(VerifiedUpdate update);
+  void handle(ReferenceReady ready);
+  void handle(const EvaluationRecord& evaluation);
+  void handle(const VotersChanged&) { judge_.voters_changed(); }
+  /// Until it works, or the gateway stops; false then.
+  [[nodiscard]] bool commit();
+  void hand_out();
+  void note_verdict(const VerdictRecord& record);
+  void note_reference();
+  void want_reference();
+  void sign_of_life();
+
+  UpdateJudge& judge_;
+  JudgeOutputs outputs_;
+  GatewayCounters& counters_;
+  const Clock& clock_;
+  LogSink& log_;
+  BoundedQueue<Input> queue_;
+  std::atomic<bool> stopping_{false};
+  SharedModel model_;
+  const double reference_share_;
+  bool reference_wanted_ = false;
+  std::chrono::steady_clock::time_point reference_rest_{};  ///< none is wanted before
+  std::thread thread_;
+};
+
+}  // namespace aflguard

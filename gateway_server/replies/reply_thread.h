@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/replies/gateway_voice.h"
+#include "core/base/rate_budget.h"
+
+namespace aflguard {
+
+/// Signs answers and models beside the judging, and hands the envelopes to whoever sends them.
+class ReplyThread final {
+ public:
+  struct Outputs {
+    std::function<void(const std::string& device, Bytes envelope)> verdict;
+    std::function<void(Bytes envelope)> model;  ///< for the retained topic
+  };
+
+  ReplyThread(GatewayVoice& voice, double models_per_second, Outputs outputs, GatewayCounters& counters,
+              const Clock& clock, LogSink& log);
+  ~ReplyThread();
+
+  /// The model that verdicts carry from now on. From any thread.
+  void set_model(SharedModel model);
+  [[nodiscard]] SharedModel model() const;
+  void reply(VerdictMessage verdict);
+  /// Signs the newest model for the retained topic.
+  void publish_model();
+  /// Signs what waits, then ends.
+  void stop();
+
+ private:
+  struct PublishModel {};
+  using Job = std::variant<VerdictMessage, PublishModel>;
+  void run();
+  void handle(VerdictMessage verdict);
+  void handle(PublishModel);
+
+  GatewayVoice& voice_;
+  RateBudget budget_;
+  const Outputs outputs_;
+  GatewayCounters& counters_;
+  const Clock& clock_;
+  LogSink& log_;
+  BoundedQueue<Job> queue_;
+  mutable std::mutex mutex_;
+  SharedModel model_;
+  std::thread thread_;
+};
+
+}  // namespace aflguard

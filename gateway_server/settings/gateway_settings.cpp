@@ -1,0 +1,136 @@
+#include "gateway_server/settings/gateway_settings.h"
+
+#include <limits>
+#include <sstream>
+
+#include "core/base/identifier.h"
+#include "core/config/config_file.h"
+#include "core/config/dataset_section.h"
+
+namespace aflguard {
+namespace {
+
+constexpr double kLargest = 1e9;
+constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
+
+using Seconds = GatewaySettings::Seconds;
+
+void read_fleet(ConfigFile& file, GatewaySettings& settings) {
+  auto fleet = file.table("fleet");
+  settings.fleet = fleet.text("name");
+  if (const Status named = check_identifier("fleet", settings.fleet); !named.ok()) {
+    fleet.problem("name", named.error().message);
+  }
+  auto broker = file.table("broker");
+  settings.broker.host = broker.text("host");
+  settings.broker.port = static_cast<std::uint16_t>(broker.integer_or("port", 8883, 1, 65535));
+  settings.broker.protocol = broker.choice_or("protocol", "auto", {"auto", "5", "3.1.1"});
+  auto identity = file.table("identity");
+  settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca")};
+  settings.device_book = file.table("devices").path_or("book", "../devices.json");
+}
+
+void read_learning(ConfigFile& file, GatewaySettings& settings) {
+  auto model = file.table("model");
+  settings.model.package = model.path("package");
+  settings.model.initial = model.optional_path("initial");
+  settings.model.runtime = model.optional_path("runtime");
+  settings.model.seed = static_cast<std::uint64_t>(model.integer_or("seed", 1, 0, kLargestInteger));
+  settings.model.threads = static_cast<int>(model.integer_or("threads", 1, 1, 256));
+  auto training = file.table("training");
+  settings.training.learning_rate = training.number("learning_rate", 1e-12, kLargest);
+  settings.training.batch_size = static_cast<std::uint32_t>(training.integer("batch_size", 1, 1'000'000));
+  settings.training.local_steps =
+      static_cast<std::uint32_t>(training.integer_or("local_steps", 1, 1, 1'000'000));
+}
+
+void read_guard(ConfigFile& file, GatewaySettings& settings) {
+  auto guard = file.table("guard");
+  GatewaySettings::Guard& out = settings.guard;
+  out.name = guard.text_or("name", out.name);
+  out.lambda = guard.number_or("lambda", out.lambda, 1e-9, kLargest);
+  out.reference_interval =
+      static_cast<std::uint64_t>(guard.integer_or("reference_interval", 10, 1, kLargestInteger));
+  out.reference_share = guard.number_or("reference_share", out.reference_share, 0.001, 1);
+  out.max_delay = static_cast<std::uint64_t>(guard.integer_or("max_delay", 1000, 0, kLargestInteger));
+  out.history = static_cast<std::uint64_t>(guard.integer_or("history", 32, 0, 100'000));
+  out.voter_timeout = Seconds(guard.number_or("voter_timeout_seconds", 604'800, 0, kLargest));
+  out.options = guard.numbers("options");
+  if (auto trusted = file.optional_table("trusted")) settings.trusted = read_dataset_files(*trusted);
+  if (auto evaluation = file.optional_table("evaluation")) {
+    settings.evaluation = GatewaySettings::Evaluation{
+        .data = read_dataset_files(*evaluation),
+        .interval = Seconds(evaluation->number_or("interval_seconds", 10, 0.1, kLargest)),
+        .samples = static_cast<std::size_t>(evaluation->integer_or("samples", 2000, 1, kLargestInteger))};
+  }
+}
+
+void read_store(ConfigFile& file, GatewaySettings& settings) {
+  auto store = file.table("store");
+  settings.store.file = store.path_or("file", "state/gateway.db");
+  settings.store.keep_verdicts =
+      static_cast<std::uint64_t>(store.integer_or("keep_verdicts", 1'000'000, 1000, kLargestInteger));
+  if (auto recording = file.optional_table("recording")) {
+    settings.recording = GatewaySettings::Recording{
+        .folder = recording->path_or("folder", "recording"),
+        .max_bytes = static_cast<std::uint64_t>(recording->integer_or("max_megabytes", 4096, 1, 1 << 30))
+                     << 20};
+  }
+}
+
+void read_limits(ConfigFile& file, GatewaySettings& settings) {
+  auto table = file.table("limits");
+  GatewaySettings::Limits& limits = settings.limits;
+  const auto read = [&table](const char* key, std::size_t& value, std::int64_t low) {
+    value = static_cast<std::size_t>(
+        table.integer_or(key, static_cast<std::int64_t>(value), low, std::int64_t{1} << 40));
+  };
+  read("update_bytes", limits.update_bytes, 1024);
+  read("inbox_bytes", limits.inbox_bytes, 1 << 20);
+  read("device_bytes", limits.device_bytes, 1024);
+  read("waiting_updates", limits.waiting_updates, 1);
+  read("waiting_bytes", limits.waiting_bytes, 1 << 20);
+  read("device_updates", limits.device_updates, 1);
+  read("outbox_bytes", limits.outbox_bytes, 1 << 20);
+  limits.silence = Seconds(table.number_or("silence_seconds", 120, 1, 86'400));
+  limits.workers = static_cast<std::size_t>(table.integer_or("workers", 0, 0, 256));
+  auto replies = file.table("replies");
+  settings.replies.models_per_second = replies.number_or("models_per_second", 100, 0, kLargest);
+  settings.replies.retained_model_interval =
+      Seconds(replies.number_or("retained_model_interval_seconds", 1, 0.01, 86'400));
+  settings.telemetry_interval = Seconds(file.table("telemetry").number_or("interval_seconds", 2, 0.1, 3600));
+  settings.keep_history = file.table("history").boolean_or("enabled", true);
+  if (auto metrics = file.optional_table("metrics")) settings.metrics_listen = metrics->text("listen");
+  if (auto home = file.optional_table("home_assistant")) {
+    const std::string prefix = home->text_or("prefix", "homeassistant");
+    if (!is_identifier(prefix)) {
+      home->problem("prefix", "is \"" + prefix + "\", must be one level of a topic, like \"homeassistant\"");
+    }
+    if (home->boolean_or("discovery", false)) settings.home_assistant_prefix = prefix;
+  }
+  settings.log_level = read_log_level(file.table("log"));
+}
+
+}  // namespace
+
+Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& path) {
+  TRY(auto file, ConfigFile::read(path));
+  GatewaySettings settings;
+  read_fleet(file, settings);
+  read_learning(file, settings);
+  read_guard(file, settings);
+  read_store(file, settings);
+  read_limits(file, settings);
+  TRY_STATUS(file.finish());
+  return settings;
+}
+
+std::string guard_text(const GatewaySettings& settings) {
+  std::ostringstream text;
+  text.precision(17);
+  text << settings.guard.name << " lambda=" << settings.guard.lambda << " history=" << settings.guard.history;
+  for (const auto& [name, value] : settings.guard.options) text << ' ' << name << '=' << value;
+  return text.str();
+}
+
+}  // namespace aflguard

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "gateway_server/store/sqlite_database.h"
+
+namespace aflguard {
+
+/// Brings a database from whatever version it has to the newest, each step in a transaction of its own.
+/// kUnsupported when a newer program wrote it.
+[[nodiscard]] Status migrate(SqliteDatabase& database);
+
+/// Reads everything: structure, and since schema 3 every row against its checksum. kCorrupt with what does
+/// not fit, kUnsupported when a newer program wrote it. Writes nothing.
+[[nodiscard]] Status check_content(SqliteDatabase& database);
+
+}  // namespace aflguard

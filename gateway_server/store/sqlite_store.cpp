@@ -1,0 +1,297 @@
+#include "gateway_server/store/sqlite_store.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+#include "gateway_server/store/sqlite_database.h"
+#include "gateway_server/store/sqlite_log_check.h"
+#include "gateway_server/store/sqlite_schema.h"
+
+namespace aflguard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kCommitsBetweenPruning = 1000;
+
+/// Held for as long as the store is open; the system lets go of it when the process dies.
+class FileLock final {
+ public:
+  static Result<FileLock> take(const fs::path& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return io_error(path.string() + ": cannot be opened: " + std::strerror(errno));
+    FileLock lock(file);
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+      return unavailable(path.string() + ": another gateway uses this store; stop it first");
+    }
+    return lock;
+  }
+  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  explicit FileLock(int file) : file_(file) {}
+  int file_;
+};
+
+using OwnerFacts = std::array<std::pair<std::string_view, std::string_view>, 2>;
+
+OwnerFacts owner_facts(const SqliteStoreOptions& options) {
+  return {{{"fleet", options.fleet}, {"model", options.model_hash}}};
+}
+
+Status write_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
+  for (const auto& [key, value] : owner_facts(options)) {
+    TRY(auto insert, database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)"));
+    TRY_STATUS(insert.bind(key).bind(value).run());
+  }
+  return {};
+}
+
+Status check_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
+  for (const auto& [key, wanted] : owner_facts(options)) {
+    TRY(auto select, database.prepare("SELECT value FROM meta WHERE key = ?"));
+    TRY(const bool found, select.bind(key).step());
+    if (!found) {  // as after a power loss in the first moments, or damage later
+      TRY(const std::string used, database.query_text("SELECT id FROM state"));
+      if (used.empty()) continue;
+      return corrupt("the " + std::string(key) + " that it belongs to is missing");
+    }
+    if (const std::string stored = select.text(0); stored != wanted) {
+      return invalid_input(options.file.string() + ": belongs to " + std::string(key) + " '" + stored +
+                           "', the configuration says '" + std::string(wanted) +
+                           "'; give another [store] file, or the configuration that it was made with");
+    }
+  }
+  return {};
+}
+
+/// Reads a store that exists through and through before anything is written: what is found damaged is left to
+/// be looked at, byte by byte.
+Status inspect(const SqliteStoreOptions& options) {
+  std::error_code ignored;
+  const auto has_bytes = [&ignored](const fs::path& file) {
+    return fs::exists(file, ignored) && fs::file_size(file, ignored) > 0;
+  };
+  if (!has_bytes(options.file)) return {};
+  const bool has_log = has_bytes(options.file.string() + "-wal");
+  const auto look = [&]() -> Status {
+    if (has_log) TRY_STATUS(check_write_ahead_log(options.file.string() + "-wal"));
+    TRY(auto database, SqliteDatabase::open(options.file, has_log ? SqliteDatabase::Access::kReadOnly
+                                                                  : SqliteDatabase::Access::kFrozen));
+    TRY_STATUS(check_content(database));
+    TRY(const std::string begun, database.query_text("SELECT name FROM sqlite_master WHERE name = 'meta'"));
+    return begun.empty() ? Status() : check_owner(database, options);
+  };
+  const Status found = look();
+  if (found.ok()) return {};
+  // Columns and tables that nobody finds any more are damage too.
+  const ErrorKind kind = found.error().kind;
+  if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;
+  return corrupt(options.file.string() + ": the store is damaged (" + found.error().message +
+                 "); restore it from a backup, or move it and its -wal file away to begin anew");
+}
+
+}  // namespace
+
+struct SqliteStore::Internals {
+  SqliteStoreOptions options;
+  FileLock lock;
+  SqliteDatabase database;
+  SqliteStatement begin;
+  SqliteStatement end;
+  SqliteStatement rollback;
+  SqliteStatement put_state;
+  SqliteStatement put_reference;
+  SqliteStatement put_device;
+  SqliteStatement put_verdict;
+  SqliteStatement find_verdict;
+  SqliteStatement prune;
+  SqliteStatement put_evaluation;
+  std::uint64_t commits = 0;
+
+  Status prepare() {
+    TRY(begin, database.prepare("BEGIN IMMEDIATE"));
+    TRY(end, database.prepare("COMMIT"));
+    TRY(rollback, database.prepare("ROLLBACK"));
+    TRY(put_state,
+        database.prepare("INSERT INTO state (id, iteration, version, guard, aggregator, checksum) VALUES "
+                         "(1, ?1, ?2, ?3, ?4, row_checksum(?1, ?2, ?3, ?4)) ON CONFLICT (id) DO UPDATE SET "
+                         "iteration = excluded.iteration, version = excluded.version, guard = "
+                         "excluded.guard, aggregator = excluded.aggregator, checksum = excluded.checksum"));
+    TRY(put_reference, database.prepare("INSERT INTO reference (id, bytes, checksum) VALUES (1, ?1, "
+                                        "row_checksum(?1)) ON CONFLICT (id) DO UPDATE SET bytes = "
+                                        "excluded.bytes, checksum = excluded.checksum"));
+    TRY(put_device,
+        database.prepare(
+            "INSERT INTO devices (id, name, highest_sequence, judged_bits, accepted, rejected, last_seen, "
+            "checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7)) "
+            "ON CONFLICT (id) DO UPDATE SET highest_sequence = excluded.highest_sequence, judged_bits = "
+            "excluded.judged_bits, accepted = excluded.accepted, rejected = excluded.rejected, last_seen = "
+            "excluded.last_seen, checksum = excluded.checksum"));
+    // A distance that is no number is stored as null, and so is its checksum.
+    TRY(put_verdict,
+        database.prepare("INSERT INTO verdicts (iteration, device, sequence, accepted, reason, distance, "
+                         "bound, base_version, version, delay, time, altered, alterations, checksum) VALUES "
+                         "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, row_checksum(?1, ?2, ?3, "
+                         "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13))"));
+    TRY(find_verdict,
+        database.prepare(
+            "SELECT iteration, accepted, reason, distance, bound, base_version, "
+            "version, delay, time, altered, alterations FROM verdicts WHERE device = ? AND sequence = ?"));
+    TRY(prune, database.prepare("DELETE FROM verdicts WHERE iteration <= ?"));
+    TRY(put_evaluation,
+        database.prepare("INSERT OR REPLACE INTO evaluations (iteration, version, test_error, time, "
+                         "checksum) VALUES (?1, ?2, ?3, ?4, row_checksum(?1, ?2, ?3, ?4))"));
+    return {};
+  }
+};
+
+SqliteStore::SqliteStore(std::unique_ptr<Internals> internals) : internals_(std::move(internals)) {}
+SqliteStore::~SqliteStore() = default;
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions& options) {
+  std::error_code failed;
+  if (options.file.has_parent_path()) fs::create_directories(options.file.parent_path(), failed);
+  if (failed) return io_error(options.file.parent_path().string() + ": cannot be made: " + failed.message());
+  fs::path lock_file = options.file;
+  lock_file += ".lock";
+  TRY(FileLock lock, FileLock::take(lock_file));
+  TRY_STATUS(inspect(options));
+  TRY(SqliteDatabase database, SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite));
+  // Large pages: most of what is written is one blob of the model's size.
+  TRY_STATUS(
+      database.run("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                   "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
+                   "PRAGMA foreign_keys = ON"));
+  TRY_STATUS(migrate(database));
+  TRY_STATUS(write_owner(database, options));
+  auto internals = std::unique_ptr<Internals>(
+      new Internals{options, std::move(lock), std::move(database), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}});
+  TRY_STATUS(internals->prepare());
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(internals)));
+}
+
+Result<StoredState> SqliteStore::load() {
+  StoredState state;
+  TRY(auto select, internals_->database.prepare("SELECT aggregator, guard FROM state WHERE id = 1"));
+  TRY(const bool found, select.step());
+  if (found) {
+    const auto blob = select.blob(0);
+    state.aggregator.assign(blob.begin(), blob.end());
+    state.guard = select.text(1);
+  }
+  TRY(auto reference, internals_->database.prepare("SELECT bytes FROM reference WHERE id = 1"));
+  TRY(const bool has_reference, reference.step());
+  if (has_reference) {
+    const auto blob = reference.blob(0);
+    state.reference.assign(blob.begin(), blob.end());
+  }
+  TRY(auto devices, internals_->database.prepare("SELECT id, name, highest_sequence, judged_bits, accepted, "
+                                                 "rejected, last_seen FROM devices ORDER BY id"));
+  while (true) {
+    TRY(const bool more, devices.step());
+    if (!more) break;
+    state.devices.push_back({.id = devices.number(0),
+                             .name = devices.text(1),
+                             .window = ReplayWindow(devices.number(2), devices.number(3)),
+                             .accepted = devices.number(4),
+                             .rejected = devices.number(5),
+                             .last_seen_ms = devices.integer(6)});
+  }
+  return state;
+}
+
+Status SqliteStore::commit(const StoreCommit& commit) {
+  TRY_STATUS(internals_->begin.run());
+  Status written = write(commit);
+  if (written.ok()) written = internals_->end.run();
+  if (!written.ok()) {
+    // Some failures have rolled back by themselves; then this one fails and nothing is lost by it.
+    (void)internals_->rollback.run();
+    return written;
+  }
+  return {};
+}
+
+Status SqliteStore::write(const StoreCommit& commit) {
+  for (const DeviceRecord& device : commit.devices) {
+    TRY_STATUS(internals_->put_device.bind(device.id)
+                   .bind(std::string_view(device.name))
+                   .bind(device.window.highest())
+                   .bind(device.window.judged_bits())
+                   .bind(device.accepted)
+                   .bind(device.rejected)
+                   .bind(device.last_seen_ms)
+                   .run());
+  }
+  for (const VerdictRecord& record : commit.verdicts) {
+    TRY_STATUS(internals_->put_verdict.bind(record.iteration)
+                   .bind(record.device)
+                   .bind(record.sequence)
+                   .bind(std::int64_t{record.verdict.accepted})
+                   .bind(static_cast<std::int64_t>(record.verdict.reason))
+                   .bind(record.verdict.distance)
+                   .bind(record.verdict.bound)
+                   .bind(record.base_version)
+                   .bind(record.version)
+                   .bind(record.verdict.delay)
+                   .bind(record.time_ms)
+                   .bind(record.verdict.altered)
+                   .bind(std::int64_t{record.verdict.alterations})
+                   .run());
+  }
+  TRY_STATUS(internals_->put_state.bind(commit.iteration)
+                 .bind(commit.version)
+                 .bind(std::string_view(internals_->options.guard))
+                 .bind(commit.aggregator)
+                 .run());
+  if (!commit.reference.empty()) TRY_STATUS(internals_->put_reference.bind(commit.reference).run());
+  const std::uint64_t keep = internals_->options.keep_verdicts;
+  if (++internals_->commits % kCommitsBetweenPruning == 0 && commit.iteration > keep) {
+    TRY_STATUS(internals_->prune.bind(commit.iteration - keep).run());
+  }
+  return {};
+}
+
+Result<std::optional<VerdictRecord>> SqliteStore::find_verdict(ClientId device, std::uint64_t sequence) {
+  SqliteStatement& find = internals_->find_verdict;
+  auto found = find.bind(device).bind(sequence).step();
+  std::optional<VerdictRecord> record;
+  if (found.ok() && *found) {
+    record = VerdictRecord{.iteration = find.number(0),
+                           .device = device,
+                           .sequence = sequence,
+                           .verdict = {.accepted = find.integer(1) != 0,
+                                       .reason = static_cast<Reason>(find.integer(2)),
+                                       .distance = find.real(3),
+                                       .bound = find.real(4),
+                                       .delay = find.number(7),
+                                       .altered = find.real(9),
+                                       .alterations = static_cast<std::uint32_t>(find.integer(10))},
+                           .base_version = find.number(5),
+                           .version = find.number(6),
+                           .time_ms = find.integer(8)};
+  }
+  find.reset();
+  if (!found.ok()) return found.error();
+  return record;
+}
+
+Status SqliteStore::add_evaluation(const EvaluationRecord& evaluation) {
+  return internals_->put_evaluation.bind(evaluation.iteration)
+      .bind(evaluation.version)
+      .bind(evaluation.test_error)
+      .bind(evaluation.time_ms)
+      .run();
+}
+
+}  // namespace aflguard

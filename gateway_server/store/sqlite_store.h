@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "gateway_server/judging/gateway_store.h"
+
+namespace aflguard {
+
+struct SqliteStoreOptions {
+  std::filesystem::path file;
+  std::string fleet;
+  std::string model_hash;  ///< hex
+  std::string guard;       ///< one text for the rule and all its settings; kept with the state
+  std::uint64_t keep_verdicts = 1'000'000;
+};
+
+/// The store in one SQLite file: write-ahead log, full sync, one transaction per commit. Others may read the
+/// file while a gateway writes it (docs/gateway.md has the tables); a lock beside it keeps a second gateway
+/// out.
+class SqliteStore final : public GatewayStore {
+ public:
+  /// Opens the file or makes a new one, and brings an older schema up to date. kInvalidInput when it belongs
+  /// to another fleet or model, kUnavailable when another gateway has it, kCorrupt when it is damaged: then
+  /// nothing in it is changed.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteStore>> open(const SqliteStoreOptions& options);
+  ~SqliteStore() override;
+
+  [[nodiscard]] Result<StoredState> load() override;
+  [[nodiscard]] Status commit(const StoreCommit& commit) override;
+  [[nodiscard]] Result<std::optional<VerdictRecord>> find_verdict(ClientId device,
+                                                                  std::uint64_t sequence) override;
+  [[nodiscard]] Status add_evaluation(const EvaluationRecord& evaluation) override;
+
+ private:
+  struct Internals;
+  explicit SqliteStore(std::unique_ptr<Internals> internals);
+  [[nodiscard]] Status write(const StoreCommit& commit);
+  std::unique_ptr<Internals> internals_;
+};
+
+}  // namespace aflguard

@@ -1,0 +1,25 @@
+#include "gateway_server/store/sqlite_stored_model.h"
+
+#include "gateway_server/store/sqlite_database.h"
+
+namespace aflguard {
+
+Result<SavedModel> read_stored_model(const std::filesystem::path& store, const ModelDescription& model) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(store, ignored)) {
+    return not_found(store.string() +
+                     ": no such store; [store] file in the gateway's configuration names it");
+  }
+  TRY(auto database, SqliteDatabase::open(store, SqliteDatabase::Access::kReadOnly));
+  TRY(const std::string hash, database.query_text("SELECT value FROM meta WHERE key = 'model'"));
+  if (hash != model.hash) {
+    return invalid_input(store.string() + ": holds a model with layout " + hash.substr(0, 12) +
+                         "..., the package '" + model.name + "' has " + model.hash.substr(0, 12) + "...");
+  }
+  TRY(auto select, database.prepare("SELECT aggregator FROM state WHERE id = 1"));
+  TRY(const bool found, select.step());
+  if (!found) return not_found(store.string() + ": no update has been judged yet");
+  return Aggregator::read_model(select.blob(0), model.dimension());
+}
+
+}  // namespace aflguard

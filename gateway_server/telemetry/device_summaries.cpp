@@ -1,0 +1,156 @@
+#include "gateway_server/telemetry/device_summaries.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/rfc3339.h"
+#include "core/telemetry/json_numbers.h"
+
+namespace aflguard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kWeight = 1.0 / 16;  // of the newest in a running mean
+constexpr std::size_t kFewestForTrend = 4;
+
+/// The mean of the first few, a running mean afterwards.
+void average_in(double& mean, std::uint64_t& count, double value) {
+  ++count;
+  mean += (value - mean) * std::max(kWeight, 1 / static_cast<double>(count));
+}
+
+std::string time_text(std::int64_t time_ms) {
+  using namespace std::chrono;
+  return to_rfc3339(floor<seconds>(sys_time<milliseconds>(milliseconds(time_ms))));
+}
+
+/// How near to the guard's limit; none where there is no such limit.
+std::optional<double> ratio_of(double distance, double bound) {
+  if (!std::isfinite(distance) || !std::isfinite(bound) || bound <= 0) return std::nullopt;
+  return distance / bound;
+}
+
+Json last_json(const JudgedUpdate& last) {
+  return {{"accepted", last.verdict.accepted},
+          {"reason", std::string(to_string(last.verdict.reason))},
+          {"distance", short_number(last.verdict.distance)},
+          {"bound", short_number(last.verdict.bound)},
+          {"delay", last.verdict.delay},
+          {"version", last.version},
+          {"altered", short_number(last.verdict.altered)}};
+}
+
+}  // namespace
+
+void DeviceSummaries::add(const std::string& device, std::uint64_t accepted, std::uint64_t rejected,
+                          std::int64_t last_seen_ms) {
+  Entry& entry = entries_[device];
+  entry.accepted = accepted;
+  entry.rejected = rejected;
+  entry.last_seen_ms = last_seen_ms;
+}
+
+void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
+  Entry& entry = entries_[update.device];
+  const Verdict& verdict = update.verdict;
+  entry.accepted = update.accepted;
+  entry.rejected = update.rejected;
+  entry.last_seen_ms = update.time_ms;
+  entry.last = update;
+  entry.recent.push_back({update.time_ms, verdict.distance, verdict.bound, verdict.accepted});
+  if (entry.recent.size() > kRecent) entry.recent.pop_front();
+  average_in(entry.rejected_share, entry.verdicts, verdict.accepted ? 0 : 1);
+  if (const auto ratio = ratio_of(verdict.distance, verdict.bound)) {
+    average_in(entry.ratio, entry.ratios, *ratio);
+  }
+  make_due(update.device, entry, now);
+}
+
+void DeviceSummaries::refused(const std::string& device, std::uint64_t count, Time now) {
+  Entry& entry = entries_[device];
+  entry.refused = count;
+  make_due(device, entry, now);
+}
+
+void DeviceSummaries::state_changed(const std::string& device, std::string_view state, Time now) {
+  Entry& entry = entries_[device];
+  entry.state = state;
+  make_due(device, entry, now);
+}
+
+std::vector<std::string> DeviceSummaries::forget_unless(const std::function<bool(std::string_view)>& keep) {
+  std::vector<std::string> gone;
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (keep(entry->first)) {
+      ++entry;
+      continue;
+    }
+    if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
+    gone.push_back(entry->first);
+    entry = entries_.erase(entry);
+  }
+  return gone;
+}
+
+void DeviceSummaries::all_due(Time now) {
+  for (auto& [device, entry] : entries_) make_due(device, entry, now);
+}
+
+void DeviceSummaries::make_due(const std::string& device, Entry& entry, Time now) {
+  if (entry.due) return;
+  entry.due = entry.told == Time{} ? now : std::max(now, entry.told + kBetween);
+  queue_.emplace(*entry.due, device);
+}
+
+std::optional<DeviceSummaries::Due> DeviceSummaries::next(Time now,
+                                                          std::chrono::system_clock::time_point wall) {
+  if (queue_.empty() || queue_.begin()->first > now || !budget_.take(now)) return std::nullopt;
+  const auto node = queue_.extract(queue_.begin());
+  const std::string& device = node.value().second;
+  Entry& entry = entries_.find(device)->second;
+  entry.due.reset();
+  entry.told = now;
+  return Due{device, json(device, entry, wall)};
+}
+
+/// The slope of distance / bound over the latest verdicts, by least squares.
+std::optional<double> DeviceSummaries::trend(const Entry& entry) {
+  std::vector<double> ratios;
+  for (const Recent& recent : entry.recent) {
+    if (const auto ratio = ratio_of(recent.distance, recent.bound)) ratios.push_back(*ratio);
+  }
+  if (ratios.size() < kFewestForTrend) return std::nullopt;
+  const double middle = static_cast<double>(ratios.size() - 1) / 2;
+  double along = 0;
+  double square = 0;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    const double x = static_cast<double>(i) - middle;
+    along += x * ratios[i];
+    square += x * x;
+  }
+  return along / square;
+}
+
+std::string DeviceSummaries::json(const std::string& device, const Entry& entry,
+                                  std::chrono::system_clock::time_point wall) {
+  Json recent = Json::array();
+  for (const Recent& one : entry.recent) {
+    recent.push_back(
+        {one.time_ms, short_number(one.distance), short_number(one.bound), one.accepted ? 1 : 0});
+  }
+  Json json = {{"schema", "aflguard-device-summary-1"}, {"device", device}, {"time", to_rfc3339(wall)}};
+  json["state"] = entry.state.empty() ? Json() : Json(entry.state);
+  json["accepted"] = entry.accepted;
+  json["rejected"] = entry.rejected;
+  json["refused"] = entry.refused;
+  json["recent_rejected_share"] = entry.verdicts > 0 ? short_number(entry.rejected_share) : Json();
+  json["last"] = entry.last ? last_json(*entry.last) : Json();
+  json["recent"] = std::move(recent);
+  json["distance_ratio"] = entry.ratios > 0 ? short_number(entry.ratio) : Json();
+  json["distance_trend"] = short_number(trend(entry));
+  json["last_seen"] = entry.last_seen_ms > 0 ? Json(time_text(entry.last_seen_ms)) : Json();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace aflguard

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/aggregation/client_update.h"
+#include "core/verdict/verdict.h"
+#include "core/base/rate_budget.h"
+
+namespace aflguard {
+
+/// One durable verdict, as the judging thread tells it to whoever watches.
+struct JudgedUpdate {
+  ClientId id = 0;
+  std::string device;
+  std::uint64_t accepted = 0;  ///< of this device's whole life, by now
+  std::uint64_t rejected = 0;
+  Verdict verdict;
+  std::uint64_t version = 0;  ///< of the model after it
+  std::int64_t time_ms = 0;
+};
+
+/// What the gateway knows of each device, for gateway/devices/<device>: which summary is due, and its JSON. A
+/// device waits two seconds between summaries, and all together share a rate; who waits longest goes first.
+/// One thread.
+class DeviceSummaries final {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds kBetween{2};
+  static constexpr std::size_t kRecent = 16;
+
+  explicit DeviceSummaries(double per_second) : budget_(per_second) {}
+
+  /// A device as the store knows it.
+  void add(const std::string& device, std::uint64_t accepted, std::uint64_t rejected,
+           std::int64_t last_seen_ms);
+  void judged(const JudgedUpdate& update, Time now);
+  /// `count`: refused messages of that device since the start.
+  void refused(const std::string& device, std::uint64_t count, Time now);
+  void state_changed(const std::string& device, std::string_view state, Time now);
+  /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
+  [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
+  /// Everything is to be told again: there is a new broker.
+  void all_due(Time now);
+
+  struct Due {
+    std::string device;
+    std::string json;
+  };
+  /// The next summary to publish, if one may go now.
+  [[nodiscard]] std::optional<Due> next(Time now, std::chrono::system_clock::time_point wall);
+
+ private:
+  struct Recent {
+    std::int64_t time_ms = 0;
+    double distance = 0;
+    double bound = 0;
+    bool accepted = false;
+  };
+  struct Entry {
+    std::uint64_t accepted = 0;
+    std::uint64_t rejected = 0;
+    std::uint64_t refused = 0;
+    std::int64_t last_seen_ms = 0;
+    std::string state;
+    std::optional<JudgedUpdate> last;
+    std::deque<Recent> recent;
+    std::uint64_t verdicts = 0;  ///< that the running means have seen
+    double rejected_share = 0;
+    std::uint64_t ratios = 0;
+    double ratio = 0;
+    Time told{};
+    std::optional<Time> due;
+  };
+  void make_due(const std::string& device, Entry& entry, Time now);
+  [[nodiscard]] static std::string json(const std::string& device, const Entry& entry,
+                                        std::chrono::system_clock::time_point wall);
+  [[nodiscard]] static std::optional<double> trend(const Entry& entry);
+
+  RateBudget budget_;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::set<std::pair<Time, std::string>> queue_;  ///< by when they are due
+};
+
+}  // namespace aflguard

@@ -1,0 +1,172 @@
+#include "gateway_server/telemetry/prometheus_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/verdict/verdict.h"
+#include "core/system/process_memory.h"
+
+namespace aflguard {
+namespace {
+
+/// The guard's verdicts that reject; the others are no reasons to.
+constexpr Reason kFirstRejection = Reason::kTooFar;
+constexpr Reason kLastRejection = Reason::kResidualTooLong;
+
+std::string number_text(double number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return {digits.data(), end};
+}
+
+/// A label's value: backslash, quote and newline are written with a backslash.
+std::string quoted(std::string_view text) {
+  std::string value = "\"";
+  for (const char letter : text) {
+    if (letter == '\\' || letter == '"') value += '\\';
+    if (letter == '\n') {
+      value += "\\n";
+    } else {
+      value += letter;
+    }
+  }
+  return value + "\"";
+}
+
+class Writer final {
+ public:
+  void counter(const char* name, const char* help, std::uint64_t value) {
+    begin(name, help, "counter");
+    sample(name, value);
+  }
+  void gauge(const char* name, const char* help, double value) {
+    begin(name, help, "gauge");
+    sample(name, value);
+  }
+  template <typename T>
+  void gauge(const char* name, const char* help, const std::optional<T>& value) {
+    begin(name, help, "gauge");
+    if (value) sample(name, static_cast<double>(*value));
+  }
+  void begin(const std::string& name, const char* help, const char* type) {
+    text_ += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+  }
+  void sample(const std::string& name, std::uint64_t value) {
+    text_ += name + " " + std::to_string(value) + "\n";
+  }
+  void sample(const std::string& name, double value) { text_ += name + " " + number_text(value) + "\n"; }
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void write_updates(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+  out.counter("aflguard_updates_accepted_total", "Updates that the guard accepted.", counters.accepted);
+  out.begin("aflguard_updates_rejected_total", "Updates that the guard rejected, by its reason.", "counter");
+  for (auto i = static_cast<std::size_t>(kFirstRejection); i <= static_cast<std::size_t>(kLastRejection);
+       ++i) {
+    out.sample("aflguard_updates_rejected_total{reason=" + quoted(to_string(static_cast<Reason>(i))) + "}",
+               counters.rejected_by[i].load());
+  }
+  out.counter("aflguard_updates_altered_total", "Accepted updates that were not applied as they were sent.",
+              counters.altered);
+  out.counter("aflguard_updates_repeated_total", "Updates that had been judged before.", counters.repeats);
+  out.begin("aflguard_messages_refused_total", "Messages that were never judged, by the reason.", "counter");
+  for (const auto& [reason, count] : facts.refused) {
+    out.sample("aflguard_messages_refused_total{reason=" + quoted(reason) + "}", count);
+  }
+  out.counter("aflguard_messages_dropped_total", "Messages lost because the gateway could not keep up.",
+              facts.dropped_messages);
+  out.counter("aflguard_transfers_abandoned_total", "Updates of which not all pieces came.", facts.abandoned);
+}
+
+void write_delays(Writer& out, const GatewayCounters& counters) {
+  const std::string name = "aflguard_update_delay_versions";
+  out.begin(name, "Model versions between an update's base and its arrival.", "histogram");
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < counters.delay_counts.size(); ++i) {
+    sum += counters.delay_counts[i];
+    const std::string bound = i < kDelayBounds.size() ? std::to_string(kDelayBounds[i]) : "+Inf";
+    out.sample(name + "_bucket{le=" + quoted(bound) + "}", sum);
+  }
+  out.sample(name + "_sum", counters.delay_sum.load());
+  out.sample(name + "_count", sum);
+}
+
+void write_model(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+  out.gauge("aflguard_model_version", "Version of the global model.", static_cast<double>(counters.version));
+  out.gauge("aflguard_model_iteration", "Updates judged in the model's whole life.",
+            static_cast<double>(counters.iteration));
+  const double error = counters.test_error;
+  out.gauge("aflguard_test_error", "Error of the model on the gateway's evaluation samples.",
+            error >= 0 ? std::optional<double>(error) : std::nullopt);
+  std::optional<double> age;
+  if (facts.reference_version) {
+    age =
+        std::max(0.0, static_cast<double>(counters.version) - static_cast<double>(*facts.reference_version));
+  }
+  out.gauge("aflguard_reference_age_versions", "Model versions since the server update was computed.", age);
+  out.gauge("aflguard_reference_age_seconds", "Seconds since the server update was computed.",
+            facts.reference_age_seconds);
+  out.counter("aflguard_references_total", "Server updates computed.", counters.references);
+}
+
+void write_fleet(Writer& out, const ScrapeFacts& scrape) {
+  const TelemetryFacts& facts = scrape.facts;
+  out.gauge("aflguard_devices_enrolled", "Devices in the fleet's book.", static_cast<double>(facts.devices));
+  out.gauge("aflguard_devices_connected", "Devices that say that they are there.",
+            static_cast<double>(facts.devices_connected));
+  out.gauge("aflguard_broker_connected", "1 while the gateway has a broker.",
+            scrape.broker_connected ? 1 : 0);
+  out.gauge("aflguard_queue_updates", "Updates between arrival and verdict.",
+            static_cast<double>(facts.waiting));
+  out.gauge("aflguard_inbox_bytes", "Unfinished updates.", static_cast<double>(facts.inbox_bytes));
+  out.gauge("aflguard_outbox_bytes", "Answers on their way.", static_cast<double>(facts.outbox_bytes));
+}
+
+void write_store(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+  out.begin("aflguard_commit_duration_seconds", "Time that it takes to make verdicts durable.", "summary");
+  out.sample("aflguard_commit_duration_seconds_sum", static_cast<double>(counters.commit_microseconds) / 1e6);
+  out.sample("aflguard_commit_duration_seconds_count", counters.commits.load());
+  out.counter("aflguard_commit_failures_total", "Times that nothing could be stored.",
+              counters.commit_failures);
+  out.gauge("aflguard_store_failing", "1 while nothing can be stored, so nothing is answered.",
+            counters.store_failing ? 1 : 0);
+  out.gauge("aflguard_store_free_bytes", "Free space where the store lies.", facts.store_free_bytes);
+  out.gauge("aflguard_store_size_bytes", "All space where the store lies.", facts.store_total_bytes);
+  out.gauge("aflguard_recording_bytes", "Size of the running recording.",
+            static_cast<double>(counters.recorded_bytes));
+  out.counter("aflguard_replies_total", "Verdicts sent.", counters.replies);
+  out.counter("aflguard_replies_with_model_total", "Verdicts sent that carried the model.",
+              counters.replies_with_model);
+  out.counter("aflguard_replies_dropped_total", "Verdicts that were not sent for want of room.",
+              counters.replies_dropped);
+}
+
+}  // namespace
+
+std::string prometheus_text(const GatewayCounters& counters, const ScrapeFacts& scrape) {
+  const TelemetryFacts& facts = scrape.facts;
+  Writer out;
+  out.begin("aflguard_gateway_info", "Who is measured; always 1.", "gauge");
+  out.sample("aflguard_gateway_info{fleet=" + quoted(facts.name.fleet) +
+                 ",guard=" + quoted(facts.name.guard) + ",software=" + quoted(facts.name.software) + "}",
+             std::uint64_t{1});
+  out.gauge("aflguard_uptime_seconds", "Seconds since the gateway started.", facts.uptime_seconds);
+  write_updates(out, counters, facts);
+  write_delays(out, counters);
+  write_model(out, counters, facts);
+  write_fleet(out, scrape);
+  write_store(out, counters, facts);
+  out.gauge("process_resident_memory_bytes", "Resident memory of the gateway.",
+            resident_megabytes() * 1048576);
+  return out.take();
+}
+
+}  // namespace aflguard

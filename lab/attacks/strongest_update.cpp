@@ -1,0 +1,166 @@
+#include "lab/attacks/strongest_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/aggregation/guards/span_guard.h"
+#include "core/aggregation/vectors/span_kernels.h"
+#include "core/aggregation/vectors/vector_kernels.h"
+#include "core/base/named_options.h"
+
+namespace aflguard::lab {
+namespace {
+
+// Updates on the edge of what is accepted stay this much inside: float rounding would put some outside.
+constexpr double kSafety = 1 - 1e-5;
+
+double length(std::span<const float> v) {
+  return std::sqrt(squared_norm(v));
+}
+
+void scale_into(std::span<const float> from, double factor, std::span<float> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(factor * from[i]);
+}
+
+/// The point of the ball around g_s that lies furthest along the wish.
+void against_aflguard(const ReferenceUpdate& reference, double lambda, std::span<const float> wish,
+                      std::span<float> update) {
+  const double norm = length(wish);
+  scale_into(wish, norm > 0 ? lambda * kSafety * reference.norm / norm : 0, update);
+  for (std::size_t i = 0; i < update.size(); ++i) update[i] += reference.vector[i];
+}
+
+/// The wish without what points against g_s, tipped over to its side: the guard makes it as long as g_s.
+void against_zeno(const ReferenceUpdate& reference, std::span<const float> wish, std::span<float> update) {
+  constexpr double kTip = 1e-3;
+  scale_into(wish, 1, update);
+  const auto [along, squares] = dot_and_norm(wish, reference.vector);
+  if (along > 0 || !(reference.norm > 0)) return;
+  const double back = -along / (reference.norm * reference.norm) + kTip * std::sqrt(squares) / reference.norm;
+  for (std::size_t i = 0; i < update.size(); ++i) {
+    update[i] = static_cast<float>(update[i] + back * static_cast<double>(reference.vector[i]));
+  }
+}
+
+/// The label mixture within the guard's limits that moves the model furthest along the wish.
+std::vector<double> best_mixture(const std::vector<double>& gains, const MixtureLimits& limits) {
+  const double most = std::min(1.0, limits.largest / static_cast<double>(gains.size()));
+  std::vector<std::size_t> order(gains.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return std::fabs(gains[a]) > std::fabs(gains[b]); });
+  std::vector<double> mixture(gains.size());
+  double left = limits.mass;
+  for (const std::size_t c : order) {
+    const double wanted = gains[c] > 0 ? most : limits.negative * most;
+    const double taken = std::min(wanted, left);
+    mixture[c] = gains[c] > 0 ? taken : -taken;
+    left -= taken;
+  }
+  return mixture;
+}
+
+/// A guard that looks at the mixture's honesty takes no residual with a mixture of negative weights alone:
+/// nothing is taken away, and a trace of what harms least is added where nothing may be.
+void look_honest(const std::vector<double>& gains, std::vector<double>& mixture) {
+  constexpr double kTrace = 1e-3;
+  for (double& weight : mixture) weight = std::max(weight, 0.0);
+  const auto best = std::max_element(gains.begin(), gains.end()) - gains.begin();
+  double& harmless = mixture[static_cast<std::size_t>(best)];
+  harmless = std::max(harmless, kTrace);
+}
+
+/// to += factor * row
+void add_row(const RowBundle& rows, std::size_t row, double factor, std::vector<double>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * static_cast<double>(rows.at(row, i));
+}
+
+double length(const std::vector<double>& v) {
+  return std::sqrt(dot(v, v));
+}
+
+/// A residual of length 1 along the wish whose components in the watched directions are what the guard lets
+/// pass, and whose length goes where it does not watch.
+void follow_directions(const SpanGuard& guard, std::vector<double>& residual) {
+  const WatchedDirections& watched = guard.directions();
+  if (watched.rank() < watched.size() || guard.panel().clients() < 2) return;
+  std::vector<double> inside(residual.size());
+  double used = 0;
+  for (std::size_t k = 0; k < watched.size(); ++k) {
+    double along = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i) along += residual[i] * watched.rows().at(k, i);
+    const auto [median, deviation] = guard.panel().opinion(k);
+    const double width = guard.options().width * deviation;
+    const double passes = std::clamp(median + (along > 0 ? width : -width), -1.0, 1.0);
+    add_row(watched.rows(), k, -along, residual);
+    add_row(watched.rows(), k, passes, inside);
+    used += passes * passes;
+  }
+  const double outside = length(residual);
+  const double rest = std::sqrt(std::max(0.0, 1 - used));
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    residual[i] = inside[i] + (outside > 0 ? rest / outside * residual[i] : 0);
+  }
+}
+
+/// The wish within the watched directions alone: shifts the medians there as fast as many clients can.
+void stay_in_directions(const SpanGuard& guard, std::vector<double>& residual) {
+  const RowBundle& rows = guard.directions().rows();
+  if (guard.directions().rank() < rows.rows()) return;
+  std::vector<double> inside(residual.size());
+  for (std::size_t k = 0; k < rows.rows(); ++k) {
+    double along = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i)
+      along += residual[i] * static_cast<double>(rows.at(k, i));
+    add_row(rows, k, along, inside);
+  }
+  if (length(inside) > 0) residual = inside;
+}
+
+void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference, double follow,
+                        std::span<const float> wish, std::span<float> update) {
+  const RowBundle& classes = reference.per_class;
+  const std::vector<double> gains = products(classes, wish);
+  const VisibleSpan span(reference.gram);
+  const VisiblePart seen = span.part(gains, guard.options().mixture);
+  std::vector<double> residual(wish.begin(), wish.end());
+  for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, -seen.projection[c], residual);
+  const double invisible = length(residual);
+  const double median = guard.median_length(span);
+  std::vector<double> out(wish.size());
+  if (invisible > 0) {
+    for (double& v : residual) v /= invisible;
+    if (follow == 1) follow_directions(guard, residual);
+    if (follow == 2) stay_in_directions(guard, residual);
+    // As long as it may be: the guard shortens it anyway, and the client's vote lifts the median.
+    const double norm = length(residual);
+    const double longest = 0.99 * guard.options().reject * median;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = norm > 0 ? longest / norm * residual[i] : 0;
+  }
+  std::vector<double> mixture = best_mixture(gains, guard.options().mixture);
+  if (guard.options().trust > 0 && gains.size() > 1) look_honest(gains, mixture);
+  for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, mixture[c], out);
+  for (std::size_t i = 0; i < update.size(); ++i) update[i] = static_cast<float>(out[i]);
+}
+
+}  // namespace
+
+void strongest_update(const UpdateFilter& guard, const ReferenceUpdate* reference,
+                      const ExperimentSettings& settings, std::span<const float> wish,
+                      std::span<float> update) {
+  if (const auto* span_guard = dynamic_cast<const SpanGuard*>(&guard)) {
+    const double follow = option_or(settings.attack_options, "follow", 1);
+    against_span_guard(*span_guard, *reference, follow, wish, update);
+  } else if (guard.name() == "aflguard" || guard.name() == "sync-aflguard") {
+    against_aflguard(*reference, settings.lambda, wish, update);
+  } else if (guard.name() == "zeno++") {
+    against_zeno(*reference, wish, update);
+  } else {
+    constexpr double kUnbounded = 1000;
+    scale_into(wish, kUnbounded, update);
+  }
+}
+
+}  // namespace aflguard::lab

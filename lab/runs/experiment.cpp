@@ -1,0 +1,210 @@
+#include "lab/runs/experiment.h"
+
+#include <algorithm>
+
+#include "core/aggregation/aggregator.h"
+#include "core/learning/evaluation.h"
+#include "lab/tasks/streams.h"
+
+namespace aflguard::lab {
+namespace {
+
+// Trainer's squared error has no factor 1/2; the paper's loss (<u, theta> - y)^2 / 2 has.
+constexpr double kSquaredLossWeight = 0.5;
+
+Status check_fit(const ModelDescription& model, const Dataset& data) {
+  const bool fits = model.input_size() == data.sample_size() && model.classes() == data.classes;
+  if (fits) return {};
+  const auto kind = [](std::size_t classes) {
+    return classes > 0 ? std::to_string(classes) + " classes" : std::string("regression");
+  };
+  return invalid_input("model '" + model.name + "' does not fit data set '" + data.name + "': it takes " +
+                       shape_text(model.input_shape) + " and gives " + kind(model.classes()) +
+                       ", the data has " + shape_text(data.sample_shape) + " and " + kind(data.classes));
+}
+
+/// One experiment in the making.
+class Simulation final {
+ public:
+  Simulation(const ExperimentSettings& settings, ExperimentData data, std::unique_ptr<Trainer> trainer,
+             std::unique_ptr<UpdateFilter> filter, const AttackKind* attack, std::span<const float> initial)
+      : settings_(settings),
+        data_(std::move(data)),
+        trainer_(std::move(trainer)),
+        sample_weight_(trainer_->model().loss == Loss::kMeanSquaredError ? kSquaredLossWeight : 1),
+        reference_(*trainer_, data_.trusted, sample_weight_,
+                   filter->needs().reference_per_class ? settings.batch_size : 0),
+        round_(filter->needs().round),
+        attack_kind_(attack),
+        aggregator_(aggregator_options(), std::move(filter), &reference_, initial),
+        schedule_(settings.seed, kScheduleStream),
+        batches_(settings.seed, kBatchStream),
+        attacker_random_(settings.seed, kAttackStream),
+        update_(initial.size()) {
+    if (attack != nullptr) attack_ = attack->make(settings);
+    choose_malicious();
+  }
+
+  Result<ExperimentResult> run(const RunProgress& progress) {
+    std::vector<std::uint64_t> version_at = {0};  // of theta^t, for every t so far
+    for (std::size_t t = 0; t < settings_.iterations; ++t) {
+      if (round_ > 1) {
+        TRY_STATUS(play_round());
+      } else {
+        const ClientId client = active_[schedule_.below(active_.size())];
+        const std::size_t delay = std::min<std::size_t>(schedule_.below(settings_.client_delay + 1), t);
+        TRY_STATUS(answer(client, version_at[t - delay]));
+      }
+      version_at.push_back(aggregator_.model().version());
+      if (progress && t % 50 == 0) progress(t, settings_.iterations);
+    }
+    result_.iterations = settings_.iterations;
+    TRY(result_.metrics, measure());
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] AggregatorOptions aggregator_options() const {
+    AggregatorOptions options;
+    options.learning_rate = settings_.learning_rate;
+    options.reference_interval = round_ > 1 ? round_ : settings_.server_delay;
+    options.history = settings_.client_delay;
+    return options;
+  }
+
+  void choose_malicious() {
+    Random random(settings_.seed, kMaliciousStream);
+    is_malicious_.assign(settings_.clients, false);
+    for (const std::size_t client :
+         random.sample_without_replacement(settings_.clients, malicious_clients(settings_))) {
+      is_malicious_[client] = true;
+    }
+    for (ClientId client = 0; client < settings_.clients; ++client) {
+      if (data_.shares[client].empty()) continue;  // nothing to compute an update from
+      active_.push_back(client);
+      if (!is_malicious_[client]) benign_.push_back(client);
+    }
+  }
+
+  /// A synchronous round: every client answers the current model (or as many as the round takes).
+  Status play_round() {
+    const std::uint64_t version = aggregator_.model().version();
+    for (std::uint64_t i = 0; i < round_; ++i) {
+      const ClientId client =
+          round_ == active_.size() ? active_[i] : active_[schedule_.below(active_.size())];
+      TRY_STATUS(answer(client, version));
+    }
+    return {};
+  }
+
+  Status answer(ClientId client, std::uint64_t base_version) {
+    const std::span<const float> base = aggregator_.model().at(base_version);
+    if (is_malicious_[client]) {
+      TRY_STATUS(answer_maliciously(client, base));
+    } else {
+      TRY_STATUS(answer_honestly(client, base));
+    }
+    const bool fresh = is_malicious_[client] && attack_kind_->fresh_identity;
+    const ClientId identity = fresh ? settings_.clients + aggregator_.iteration() : client;
+    TRY(const Verdict verdict, aggregator_.submit({identity, base_version, update_}));
+    ClientCounts& counts = verdict.accepted ? result_.accepted : result_.rejected;
+    ++(is_malicious_[client] ? counts.malicious : counts.benign);
+    return {};
+  }
+
+  Status answer_honestly(ClientId client, std::span<const float> base) {
+    AttackerView view(settings_, data_, benign_, *trainer_, sample_weight_, batches_);
+    view.base_model = base;
+    return view.honest_update(client, update_);
+  }
+
+  Status answer_maliciously(ClientId client, std::span<const float> base) {
+    AttackerView view(settings_, data_, benign_, *trainer_, sample_weight_, attacker_random_);
+    view.client = client;
+    view.base_model = base;
+    view.iteration = aggregator_.iteration();
+    const bool guard_compares = aggregator_.filter().needs().reference;
+    if (attack_kind_->needs_reference || (attack_kind_->needs_guard && guard_compares)) {
+      TRY(view.reference, aggregator_.reference());
+    }
+    if (attack_kind_->needs_guard) view.guard = &aggregator_.filter();
+    return attack_->craft(view, update_);
+  }
+
+  Result<Metrics> measure() {
+    const std::span<const float> theta = aggregator_.model().parameters();
+    Metrics metrics;
+    if (data_.test->regression()) {
+      TRY(metrics.mse, mean_squared_error(*trainer_, theta, *data_.test));
+      if (!data_.true_model.empty()) metrics.mee = model_estimation_error(theta, data_.true_model);
+      return metrics;
+    }
+    TRY(metrics.test_error, test_error(*trainer_, theta, *data_.test));
+    if (attack_kind_ != nullptr && attack_kind_->targeted) {
+      TRY(const LabDataset* known, find_lab_dataset(settings_.dataset));
+      TRY(metrics.attack_success, attack_success(*trainer_, theta, *data_.test, known->backdoor_target));
+    }
+    return metrics;
+  }
+
+  const ExperimentSettings& settings_;
+  ExperimentData data_;
+  std::unique_ptr<Trainer> trainer_;
+  double sample_weight_;
+  TrustedSetReference reference_;
+  std::uint64_t round_;
+  const AttackKind* attack_kind_;
+  std::unique_ptr<Attack> attack_;
+  Aggregator aggregator_;
+  Random schedule_;
+  Random batches_;
+  Random attacker_random_;
+  std::vector<float> update_;
+  std::vector<bool> is_malicious_;
+  std::vector<ClientId> active_;  ///< clients that have data
+  std::vector<ClientId> benign_;
+  ExperimentResult result_;
+};
+
+FilterSettings filter_settings(const ExperimentSettings& settings, std::size_t dimension) {
+  FilterSettings filter;
+  filter.dimension = dimension;
+  filter.clients = settings.clients;
+  filter.lambda = settings.lambda;
+  filter.options = settings.defense_options;
+  return filter;
+}
+
+}  // namespace
+
+Status check_settings(const ExperimentSettings& settings, const Catalog& catalog) {
+  TRY_STATUS(validate(settings));
+  TRY(const FilterKind* defense, find_filter(catalog.defenses, settings.defense));
+  TRY_STATUS(check_options(defense->name, defense->options, settings.defense_options));
+  TRY(const AttackKind* attack, find_attack(catalog.attacks, settings.attack));
+  if (attack == nullptr) return {};
+  TRY_STATUS(check_options(attack->name, attack->options, settings.attack_options));
+  if (attack->targeted && settings.dataset == "synthetic") {
+    return invalid_input(
+        "attack '" + settings.attack +
+        "' wants a class predicted, but data set 'synthetic' is a regression; choose another");
+  }
+  return {};
+}
+
+Result<ExperimentResult> run_experiment(const ExperimentSettings& settings, const Catalog& catalog,
+                                        const ModelSource& model, std::shared_ptr<const DatasetSplit> source,
+                                        const RunProgress& progress) {
+  TRY_STATUS(check_settings(settings, catalog));
+  TRY(const FilterKind* defense, find_filter(catalog.defenses, settings.defense));
+  TRY(const AttackKind* attack, find_attack(catalog.attacks, settings.attack));
+  TRY(auto data, prepare_data(settings, std::move(source)));
+  TRY(auto trainer, model.make_trainer());
+  TRY_STATUS(check_fit(trainer->model(), *data.train));
+  TRY(auto filter, make_filter(*defense, filter_settings(settings, trainer->model().dimension())));
+  TRY(const auto initial, model.initial(settings.seed));
+  Simulation simulation(settings, std::move(data), std::move(trainer), std::move(filter), attack, initial);
+  return simulation.run(progress);
+}
+
+}  // namespace aflguard::lab

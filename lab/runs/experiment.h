@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/aggregation/filter_kind.h"
+#include "core/base/result.h"
+#include "core/learning/trainer.h"
+#include "lab/attacks/attack.h"
+#include "lab/tasks/experiment_data.h"
+#include "lab/runs/metrics.h"
+#include "lab/tasks/settings.h"
+
+namespace aflguard::lab {
+
+/// The defenses and attacks that a program knows; main() makes the lists.
+struct Catalog {
+  std::vector<FilterKind> defenses;
+  std::vector<AttackKind> attacks;
+};
+
+/// The model under test. Each run gets a Trainer of its own, because a Trainer belongs to one thread.
+struct ModelSource {
+  std::function<Result<std::unique_ptr<Trainer>>()> make_trainer;
+  std::function<Result<std::vector<float>>(std::uint64_t seed)> initial;  ///< theta^0
+};
+
+struct ClientCounts {
+  std::uint64_t benign = 0;
+  std::uint64_t malicious = 0;
+  friend bool operator==(const ClientCounts&, const ClientCounts&) = default;
+};
+
+struct ExperimentResult {
+  Metrics metrics;
+  ClientCounts accepted;
+  ClientCounts rejected;
+  std::uint64_t iterations = 0;
+  friend bool operator==(const ExperimentResult&, const ExperimentResult&) = default;
+};
+
+/// Told how far a run is, now and then, from the run's own thread.
+using RunProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// Names, ranges and combinations: everything that can be said before the data is there. kInvalidInput.
+[[nodiscard]] Status check_settings(const ExperimentSettings& settings, const Catalog& catalog);
+
+/// Simulates one experiment: each iteration one client, uniformly drawn, answers with an update computed on
+/// the model of tau iterations ago, tau uniform in {0..tau_max}; the update goes through Aggregator::submit.
+/// The result depends on settings, data and model alone. kInvalidInput when they do not fit each other.
+[[nodiscard]] Result<ExperimentResult> run_experiment(const ExperimentSettings& settings,
+                                                      const Catalog& catalog, const ModelSource& model,
+                                                      std::shared_ptr<const DatasetSplit> source,
+                                                      const RunProgress& progress = {});
+
+}  // namespace aflguard::lab

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/aggregation/guards/aflguard.h"
+#include "core/aggregation/aggregator.h"
+#include "core/aggregation/guards/async_sgd.h"
+#include "core/aggregation/guards/basgd.h"
+#include "core/aggregation/guards/kardam.h"
+#include "core/aggregation/guards/span_guard.h"
+#include "core/aggregation/guards/sync_aflguard.h"
+#include "core/aggregation/guards/zeno_plus_plus.h"
+
+namespace aflguard::testing {
+
+inline std::vector<FilterKind> all_filters() {
+  return {async_sgd_kind(), kardam_kind(),        basgd_kind(),     zeno_plus_plus_kind(),
+          aflguard_kind(),  sync_aflguard_kind(), span_guard_kind()};
+}
+
+/// A reference update that tests choose themselves.
+class FixedReference final : public ReferenceSource {
+ public:
+  explicit FixedReference(std::vector<float> vector) : vector_(std::move(vector)) {}
+
+  [[nodiscard]] Status compute(std::span<const float> /*parameters*/, std::uint64_t version,
+                               ReferenceUpdate& reference) override {
+    ++computed;
+    reference.version = version;
+    reference.vector.assign(vector_.begin(), vector_.end());
+    reference.per_class = RowBundle(1, vector_.size());
+    reference.per_class.set_row(0, vector_);
+    reference.derive();
+    return {};
+  }
+
+  int computed = 0;
+
+ private:
+  std::vector<float> vector_;
+};
+
+inline std::unique_ptr<UpdateFilter> make(const FilterKind& kind, std::size_t dimension,
+                                          std::uint64_t clients = 3, double lambda = 1.5) {
+  FilterSettings settings;
+  settings.dimension = dimension;
+  settings.clients = clients;
+  settings.lambda = lambda;
+  return make_filter(kind, settings).value();
+}
+
+inline Aggregator aggregator(std::unique_ptr<UpdateFilter> filter, ReferenceSource& source,
+                             const std::vector<float>& initial, double rate = 0.5) {
+  AggregatorOptions options;
+  options.learning_rate = rate;
+  options.history = 16;
+  return Aggregator(options, std::move(filter), &source, initial);
+}
+
+}  // namespace aflguard::testing

@@ -1,0 +1,66 @@
+#include <chrono>
+#include <csignal>
+#include <sys/types.h>
+#include <thread>
+#include <unistd.h>
+
+#include "core/system/atomic_file.h"
+#include "core/system/background_process.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+
+namespace {
+
+constexpr std::chrono::seconds kLong(60);
+
+template <typename Condition>
+void wait_until(Condition holds, const char* what) {
+  const auto deadline = std::chrono::steady_clock::now() + kLong;
+  while (!holds()) {
+    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace
+
+TEST("A background program runs in its folder, writes to its log, and is gone after its signal") {
+  const testing::TemporaryFolder folder;
+  auto process = BackgroundProcess::start({"sh", "-c", "pwd; echo problem >&2; exec sleep 600"},
+                                          folder.path(), folder / "log");
+  ASSERT_OK(process);
+  const auto said = [&] { return read_text_file(folder / "log").value(); };
+  wait_until([&] { return said() == folder.path().string() + "\nproblem\n"; }, "the log holds both outputs");
+  TEST_ASSERT_TRUE(process->running());
+  const pid_t pid = process->pid();
+  process->end(SIGTERM);
+  TEST_ASSERT_FALSE(process->running());
+  TEST_ASSERT_EQUAL_INT(-1, ::kill(pid, 0));
+}
+
+TEST("A background program ends with its object") {
+  const testing::TemporaryFolder folder;
+  pid_t pid = 0;
+  {
+    auto process = BackgroundProcess::start({"sleep", "600"}, folder.path(), folder / "log");
+    ASSERT_OK(process);
+    pid = process->pid();
+    TEST_ASSERT_EQUAL_INT(0, ::kill(pid, 0));
+  }
+  TEST_ASSERT_EQUAL_INT(-1, ::kill(pid, 0));
+}
+
+TEST("A program that cannot be run ends by itself") {
+  const testing::TemporaryFolder folder;
+  auto process = BackgroundProcess::start({"aflguard-no-such-program"}, folder.path(), folder / "log");
+  ASSERT_OK(process);
+  wait_until([&] { return !process->running(); }, "it ends");
+}
+
+TEST("A log that cannot be written is an error") {
+  const testing::TemporaryFolder folder;
+  const auto process = BackgroundProcess::start({"true"}, folder.path(), folder / "nowhere" / "log");
+  TEST_ASSERT_FALSE(process.ok());
+  ASSERT_CONTAINS(process.error().message, "nowhere");
+}

@@ -1,0 +1,103 @@
+#include "core/envelope/piece_sender.h"
+#include "edge_client/receiving/gateway_inbox.h"
+#include "tests/core/envelope/fleet.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A device's inbox and its gateway's pen.
+struct Desk {
+  Fleet fleet;
+  EnvelopeOpener opener{fleet.gateways, fleet.verifier};
+  InboxTerms terms{"orchard", "board-17", sample_model().model_hash, 3};
+  GatewayInbox inbox{terms, opener};
+
+  [[nodiscard]] Bytes sealed(const Payload& payload) {
+    return EnvelopeSealer(fleet.gateway).seal(payload).value().release();
+  }
+  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take(Bytes envelope) {
+    auto sender = PieceSender::create(std::move(envelope), {.body_bytes = 50, .window = 1000});
+    ASSERT_OK(sender);
+    Admitted<std::optional<ReceivedVerdict>> last{std::optional<ReceivedVerdict>{}};
+    while (auto piece = sender->next()) {
+      last = inbox.take_verdict_piece(piece->message, {});
+      if (!last.ok()) return last;
+    }
+    return last;
+  }
+};
+
+}  // namespace
+
+TEST("A verdict in pieces comes out whole, with its model") {
+  Desk desk;
+  VerdictMessage verdict = sample_verdict();
+  verdict.model = sample_model();
+  const auto received = desk.take(desk.sealed(encode(verdict).value()));
+  ASSERT_ADMITTED(received);
+  TEST_ASSERT_TRUE(received->has_value());
+  TEST_ASSERT_TRUE((*received)->message == verdict);
+}
+
+TEST("What another key signed is refused, a device's own key too") {
+  Desk desk;
+  MbedtlsSigner stranger = MbedtlsSigner::generate().value();
+  for (MbedtlsSigner* signer : {&stranger, &desk.fleet.device}) {
+    EnvelopeSealer sealer(*signer);
+    ASSERT_REFUSED(kUnknownKey, desk.take(sealer.seal(encode(sample_verdict()).value()).value().release()));
+    ASSERT_REFUSED(kUnknownKey,
+                   desk.inbox.take_model(sealer.seal(encode(sample_model()).value()).value().release()));
+  }
+}
+
+TEST("A byte changed on the way is a bad signature") {
+  Desk desk;
+  Bytes envelope = desk.sealed(encode(sample_model()).value());
+  envelope[envelope.size() - 70] ^= std::byte{1};
+  ASSERT_REFUSED(kBadSignature, desk.inbox.take_model(std::move(envelope)));
+}
+
+TEST("A verdict for another device or fleet, or a model passed off as a verdict, is refused") {
+  Desk desk;
+  VerdictMessage verdict = sample_verdict();
+  verdict.device = "board-18";
+  ASSERT_REFUSED(kWrongFleet, desk.take(desk.sealed(encode(verdict).value())));
+  verdict = sample_verdict();
+  verdict.fleet = "vineyard";
+  ASSERT_REFUSED(kWrongFleet, desk.take(desk.sealed(encode(verdict).value())));
+  ASSERT_REFUSED(kUnsupported, desk.take(desk.sealed(encode(sample_model()).value())));
+  ASSERT_REFUSED(kUnsupported, desk.inbox.take_model(desk.sealed(encode(sample_verdict()).value())));
+}
+
+TEST("Another fleet's, another layout's and another size's model is refused; a verdict stands without it") {
+  Desk desk;
+  ModelMessage model = sample_model();
+  model.model_hash[0] ^= 1;
+  ASSERT_REFUSED(kWrongModel, desk.inbox.take_model(desk.sealed(encode(model).value())));
+  VerdictMessage verdict = sample_verdict();
+  verdict.model = model;
+  const auto received = desk.take(desk.sealed(encode(verdict).value()));
+  ASSERT_ADMITTED(received);
+  TEST_ASSERT_FALSE((*received)->message.model.has_value());
+  ASSERT_CONTAINS((*received)->model_refusal->message, "install the fleet's model package");
+  model = sample_model();
+  model.vector.push_back(1);
+  ASSERT_REFUSED(kWrongModel, desk.inbox.take_model(desk.sealed(encode(model).value())));
+  model = sample_model();
+  model.fleet = "vineyard";
+  ASSERT_REFUSED(kWrongFleet, desk.inbox.take_model(desk.sealed(encode(model).value())));
+}
+
+TEST("What is larger than the model can be is refused before it is kept") {
+  Desk desk;
+  ModelMessage model = sample_model();
+  model.vector.assign(5000, 1);
+  ASSERT_REFUSED(kOversized, desk.inbox.take_model(desk.sealed(encode(model).value())));
+  VerdictMessage verdict = sample_verdict();
+  verdict.model = model;
+  ASSERT_REFUSED(kOversized, desk.take(desk.sealed(encode(verdict).value())));
+}

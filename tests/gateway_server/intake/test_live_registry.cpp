@@ -1,0 +1,105 @@
+#include "core/system/atomic_file.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity/device_book.h"
+#include "gateway_server/intake/live_registry.h"
+#include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+
+namespace {
+
+/// A book on disk, and whoever is in it.
+class Book final {
+ public:
+  void add(const std::string& name) {
+    DeviceKey key;
+    key.public_key = OpensslSigner::generate().value().public_key();
+    key.serial = "01";
+    key.not_after = clock.wall() + std::chrono::hours(24);
+    Device device;
+    device.name = name;
+    device.keys.push_back(key);
+    book_.devices.push_back(device);
+    write();
+  }
+  void revoke(const std::string& name) {
+    book_.find(name)->revoked = true;
+    write();
+  }
+  void write() { ASSERT_OK(write_device_book(path(), book_)); }
+  [[nodiscard]] KeyId key_of(const std::string& name) const {
+    return key_id_of(book_.find(name)->keys.front().public_key);
+  }
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / "devices.json"; }
+
+  SetClock clock;
+  KeptLog log;
+
+ private:
+  TemporaryFolder folder_;
+  DeviceBook book_;
+};
+
+}  // namespace
+
+TEST("Devices that are added or revoked in the book are known or refused after the next look") {
+  Book book;
+  book.add("pi-1");
+  const auto registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
+  TEST_ASSERT_EQUAL_UINT64(1, registry->enrolled());
+  TEST_ASSERT_EQUAL_STRING("pi-1", registry->find(book.key_of("pi-1"))->owner.c_str());
+  book.add("pi-2");
+  TEST_ASSERT_FALSE(registry->find(book.key_of("pi-2")).has_value());
+  registry->refresh();
+  TEST_ASSERT_FALSE(registry->find(book.key_of("pi-2"))->revoked);
+  book.revoke("pi-1");
+  registry->refresh();
+  TEST_ASSERT_TRUE(registry->find(book.key_of("pi-1"))->revoked);
+  TEST_ASSERT_EQUAL_UINT64(1, registry->enrolled());
+  const std::size_t said = book.log.lines().size();
+  registry->refresh();  // nothing new
+  TEST_ASSERT_EQUAL_UINT64(said, book.log.lines().size());
+}
+
+TEST("While the book is damaged or gone the old one stays in force, which is said once") {
+  Book book;
+  book.add("pi-1");
+  book.add("pi-2");
+  book.revoke("pi-2");
+  const auto registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
+  ASSERT_OK(write_file_atomically(book.path(), "{\"schema\": \"aflguard-device-book-1\", \"devices\": ["));
+  for (int i = 0; i < 3; ++i) registry->refresh();
+  std::filesystem::remove(book.path());
+  for (int i = 0; i < 3; ++i) registry->refresh();
+  const auto lines = book.log.lines();
+  TEST_ASSERT_EQUAL_UINT64(2, lines.size());  // damaged, then gone
+  ASSERT_CONTAINS(lines[0], "the device book stays as it was");
+  ASSERT_CONTAINS(lines[0], "devices.json");
+  TEST_ASSERT_FALSE(registry->find(book.key_of("pi-1"))->revoked);
+  TEST_ASSERT_TRUE(registry->find(book.key_of("pi-2"))->revoked);
+  book.revoke("pi-1");
+  registry->refresh();
+  TEST_ASSERT_TRUE(registry->find(book.key_of("pi-1"))->revoked);
+}
+
+TEST("A book that cannot be read at the start stops the start, with its name") {
+  Book book;
+  ASSERT_CONTAINS(message_of(LiveRegistry::open(book.path(), book.clock, book.log)), "devices.json");
+}
+
+TEST("A key is expired when its certificate has ended, and only then, whatever the clock did before") {
+  Book book;
+  book.add("pi-1");
+  const auto registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
+  const auto now = book.clock.wall();
+  const auto expired_at = [&](std::chrono::hours from_now) {
+    book.clock.set(now + from_now);
+    return registry->find(book.key_of("pi-1"))->expired;
+  };
+  TEST_ASSERT_FALSE(expired_at(std::chrono::hours(0)));
+  TEST_ASSERT_TRUE(expired_at(std::chrono::hours(25)));
+  TEST_ASSERT_FALSE(expired_at(std::chrono::hours(-24 * 365 * 50)));
+  TEST_ASSERT_FALSE(expired_at(std::chrono::hours(23)));
+}

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "core/envelope/message_codec.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
+#include "gateway_server/intake/verification_pool.h"
+#include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+
+namespace {
+
+UpdateRules rules() {
+  UpdateRules rules;
+  rules.fleet = "orchard";
+  rules.model_hash.fill(7);
+  rules.dimension = 3;
+  rules.max_envelope_bytes = 2000;
+  return rules;
+}
+
+/// Keys of two devices, and a clerk who checks what they send.
+class Bench final {
+ public:
+  Bench() : opener(keys, verifier) {
+    ASSERT_OK(keys.add("pi-1", first.public_key()));
+    ASSERT_OK(keys.add("pi-2", second.public_key()));
+  }
+  [[nodiscard]] static UpdateMessage update() {
+    UpdateMessage update;
+    update.fleet = "orchard";
+    update.model_hash.fill(7);
+    update.vector = {1, 2, 3};
+    return update;
+  }
+  [[nodiscard]] static Bytes seal(Signer& signer, const UpdateMessage& update) {
+    return EnvelopeSealer(signer).seal(encode(update).value()).value().release();
+  }
+  [[nodiscard]] std::string outcome(const std::string& sender, Bytes envelope) const {
+    const auto verified = verify_update({sender, std::move(envelope)}, opener, rules());
+    return verified.ok() ? "taken from " + verified->device : std::string(to_string(verified.error().reason));
+  }
+
+  OpensslSigner first = OpensslSigner::generate().value();
+  OpensslSigner second = OpensslSigner::generate().value();
+  KeyTable keys;
+  OpensslVerifier verifier;
+  EnvelopeOpener opener;
+};
+
+void expect(const std::string& wanted, const std::string& got) {
+  TEST_ASSERT_EQUAL_STRING(wanted.c_str(), got.c_str());
+}
+
+}  // namespace
+
+TEST("An update must be whole, signed by its sender, and for this fleet and model") {
+  Bench bench;
+  const auto with = [&](auto change) {
+    UpdateMessage update = Bench::update();
+    change(update);
+    return bench.outcome("pi-1", Bench::seal(bench.first, update));
+  };
+  expect("taken from pi-1", with([](UpdateMessage&) {}));
+  expect("wrong-fleet", with([](UpdateMessage& update) { update.fleet = "orchards"; }));
+  expect("wrong-model", with([](UpdateMessage& update) { update.model_hash[31] = 8; }));
+  expect("wrong-model", with([](UpdateMessage& update) { update.vector.pop_back(); }));
+  expect("wrong-model", with([](UpdateMessage& update) { update.vector.push_back(1); }));
+  expect("oversized", with([](UpdateMessage& update) { update.vector.resize(500, 1); }));
+  // Claims about itself are nobody's business here.
+  expect("taken from pi-1", with([](UpdateMessage& update) {
+           update.samples = std::numeric_limits<std::uint64_t>::max();
+           update.loss = std::numeric_limits<double>::quiet_NaN();
+           update.base_version = std::numeric_limits<std::uint64_t>::max();
+         }));
+}
+
+TEST("The sender is whoever signed: on another device's topic, revoked, unknown or changed it is refused") {
+  Bench bench;
+  const Bytes good = Bench::seal(bench.first, Bench::update());
+  expect("foreign-sender", bench.outcome("pi-2", good));
+  expect("malformed", bench.outcome("pi-1", {}));
+  OpensslSigner stranger = OpensslSigner::generate().value();
+  expect("unknown-key", bench.outcome("pi-1", Bench::seal(stranger, Bench::update())));
+  ASSERT_OK(bench.keys.revoke("pi-2"));
+  expect("revoked", bench.outcome("pi-2", Bench::seal(bench.second, Bench::update())));
+}
+
+TEST("No single changed byte of an update gets through") {
+  Bench bench;
+  const Bytes good = Bench::seal(bench.first, Bench::update());
+  expect("taken from pi-1", bench.outcome("pi-1", good));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Bytes changed = good;
+    changed[i] ^= std::byte{0x20};
+    TEST_ASSERT_FALSE(bench.outcome("pi-1", changed).starts_with("taken"));
+  }
+}
+
+TEST("Workers hand on what is genuine, and count what is not and what does not fit") {
+  Bench bench;
+  KeptLog log;
+  RefusalLedger ledger(log);
+  std::atomic<int> handed_on{0};
+  VerificationPool pool(3, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger, [&](const VerifiedUpdate&) {
+    ++handed_on;
+    return true;
+  });
+  const Bytes good = Bench::seal(bench.first, Bench::update());
+  for (int i = 0; i < 100; ++i) pool.submit({"pi-1", good});
+  for (int i = 0; i < 50; ++i) pool.submit({"pi-2", good});
+  pool.submit({"pi-1", Bytes((1 << 20) + 1)});
+  pool.stop();
+  TEST_ASSERT_EQUAL_INT(100, handed_on);
+  TEST_ASSERT_EQUAL_UINT64(50, ledger.counts().at("foreign-sender"));
+  TEST_ASSERT_EQUAL_UINT64(1, ledger.counts().at("overloaded"));
+  VerificationPool later(1, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger,
+                         [](const VerifiedUpdate&) { return false; });
+  later.submit({"pi-1", good});
+  later.stop();
+  TEST_ASSERT_EQUAL_UINT64(2, ledger.counts().at("overloaded"));
+}
+
+TEST("What one device sends too much of costs no other device its place") {
+  Bench bench;
+  KeptLog log;
+  RefusalLedger ledger(log);
+  std::mutex mutex;
+  std::vector<VerifiedUpdate> waiting;  // nobody judges them
+  VerificationPool pool(2, {4, 1 << 20, 2}, bench.opener, rules(), ledger, [&](VerifiedUpdate update) {
+    const std::lock_guard lock(mutex);
+    waiting.push_back(std::move(update));
+    return true;
+  });
+  const Bytes flood = Bench::seal(bench.first, Bench::update());
+  const Bytes honest = Bench::seal(bench.second, Bench::update());
+  for (int i = 0; i < 100; ++i) pool.submit({"pi-1", flood});
+  pool.submit({"pi-2", honest});
+  pool.stop();
+  TEST_ASSERT_EQUAL_UINT64(3, waiting.size());
+  TEST_ASSERT_EQUAL_INT(1, std::count_if(waiting.begin(), waiting.end(),
+                                         [](const auto& update) { return update.device == "pi-2"; }));
+  TEST_ASSERT_EQUAL_UINT64(98, ledger.counts().at("overloaded"));
+  ASSERT_CONTAINS(log.text(), "too many updates of this device wait already");
+}

@@ -1,0 +1,61 @@
+#include <regex>
+
+#include "core/system/atomic_file.h"
+#include "gateway_server/settings/gateway_settings.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+
+namespace {
+
+std::string example() {
+  return read_text_file(testing::source_folder() / "gateway_server/gateway.example.toml").value();
+}
+
+Result<GatewaySettings> read(const std::string& text) {
+  const TemporaryFolder folder;
+  ASSERT_OK(write_file_atomically(folder / "gateway.toml", text));
+  return read_gateway_settings(folder / "gateway.toml");
+}
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const auto at = text.find(part);
+  TEST_ASSERT_TRUE_MESSAGE(at != std::string::npos, part.c_str());
+  return text.replace(at, part.size(), by);
+}
+
+/// The example with every option in force at the value it shows.
+std::string everything_in_force() {
+  std::string text = std::regex_replace(example(), std::regex("\n# (\\[[a-z_]+\\])"), "\n$1");
+  return std::regex_replace(text, std::regex("\n# ([a-z_]+ = )"), "\n$1");
+}
+
+}  // namespace
+
+TEST("The example configuration is in order, as it is and with every option in force at its default") {
+  const auto plain = read(example());
+  ASSERT_OK(plain);
+  TEST_ASSERT_FALSE(plain->evaluation.has_value() || plain->recording.has_value());
+  const auto all = read(everything_in_force());
+  ASSERT_OK(all);
+  TEST_ASSERT_TRUE(all->evaluation.has_value() && all->recording.has_value());
+  TEST_ASSERT_EQUAL_STRING(guard_text(*plain).c_str(), guard_text(*all).c_str());
+  TEST_ASSERT_EQUAL_UINT64(plain->limits.outbox_bytes, all->limits.outbox_bytes);
+  TEST_ASSERT_EQUAL_UINT64(plain->limits.waiting_updates, all->limits.waiting_updates);
+  TEST_ASSERT_EQUAL_UINT64(plain->store.keep_verdicts, all->store.keep_verdicts);
+  TEST_ASSERT_EQUAL_STRING(plain->store.file.filename().c_str(), all->store.file.filename().c_str());
+  TEST_ASSERT_EQUAL_DOUBLE(plain->replies.models_per_second, all->replies.models_per_second);
+}
+
+TEST("A wrong configuration is refused with file, line, value and what is allowed") {
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "batch_size", "batch_sise"))),
+                  "did you mean 'batch_size'");
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "batch_size = 32", "batch_size = 0"))),
+                  "gateway.toml:");
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "port = 8883", "port = 88830"))), "65535");
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "name = \"example\"", "name = \"a b\""))), "fleet");
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "learning_rate = 0.0003", ""))), "learning_rate");
+  ASSERT_CONTAINS(message_of(read(replaced(example(), "# protocol = \"auto\"", "protocol = \"4\""))),
+                  "3.1.1");
+}

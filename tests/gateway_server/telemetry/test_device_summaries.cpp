@@ -1,0 +1,159 @@
+#include <cmath>
+#include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
+
+#include "core/base/identifier.h"
+#include "gateway_server/telemetry/device_summaries.h"
+#include "tests/support/test.h"
+
+using namespace aflguard;
+using nlohmann::json;
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+constexpr DeviceSummaries::Time kStart{std::chrono::hours(1)};
+constexpr std::chrono::system_clock::time_point kWall{std::chrono::hours(500'000)};
+
+JudgedUpdate judged(const std::string& device, bool accepted, double distance = 1, double bound = 2) {
+  JudgedUpdate update;
+  update.device = device;
+  update.accepted = 90;
+  update.rejected = 6;
+  update.verdict.accepted = accepted;
+  update.verdict.reason = accepted ? Reason::kAccepted : Reason::kTooFar;
+  update.verdict.distance = distance;
+  update.verdict.bound = bound;
+  update.verdict.delay = 3;
+  update.version = 812;
+  update.time_ms = 1'769'860'800'000;
+  return update;
+}
+
+json next_json(DeviceSummaries& summaries, DeviceSummaries::Time now) {
+  const auto due = summaries.next(now, kWall);
+  TEST_ASSERT_TRUE(due.has_value());
+  return json::parse(due->json);
+}
+
+}  // namespace
+
+TEST("A summary holds counts, the last verdict and the recent ones") {
+  DeviceSummaries summaries(1000);
+  summaries.state_changed("pi-1", "training", kStart);
+  summaries.judged(judged("pi-1", true, 12.3, 18.9), kStart);
+  const json told = next_json(summaries, kStart);
+  TEST_ASSERT_EQUAL_STRING("pi-1", told.at("device").get<std::string>().c_str());
+  TEST_ASSERT_EQUAL_STRING("training", told.at("state").get<std::string>().c_str());
+  TEST_ASSERT_EQUAL_INT(90, told.at("accepted").get<int>());
+  TEST_ASSERT_EQUAL_INT(6, told.at("rejected").get<int>());
+  TEST_ASSERT_EQUAL_DOUBLE(0, told.at("recent_rejected_share").get<double>());
+  TEST_ASSERT_EQUAL_STRING("[[1769860800000,12.3,18.9,1]]", told.at("recent").dump().c_str());
+  TEST_ASSERT_EQUAL_STRING(
+      R"({"accepted":true,"altered":0.0,"bound":18.9,"delay":3,"distance":12.3,"reason":"accepted","version":812})",
+      told.at("last").dump().c_str());
+  TEST_ASSERT_EQUAL_STRING("2026-01-31T12:00:00Z", told.at("last_seen").get<std::string>().c_str());
+  TEST_ASSERT_TRUE(told.at("distance_trend").is_null());
+  TEST_ASSERT_FALSE(summaries.next(kStart + seconds(60), kWall).has_value());
+}
+
+TEST("A device that the store knows has its counts before it sends again, and nothing else") {
+  DeviceSummaries summaries(1000);
+  summaries.add("pi-1", 5, 7, 0);
+  TEST_ASSERT_FALSE(summaries.next(kStart, kWall).has_value());
+  summaries.all_due(kStart);
+  const json told = next_json(summaries, kStart);
+  TEST_ASSERT_EQUAL_INT(7, told.at("rejected").get<int>());
+  for (const char* field :
+       {"state", "recent_rejected_share", "last", "distance_ratio", "distance_trend", "last_seen"}) {
+    TEST_ASSERT_TRUE_MESSAGE(told.at(field).is_null(), field);
+  }
+}
+
+TEST("One that moves away from the reference and is rejected stands out") {
+  DeviceSummaries summaries(1000);
+  for (int i = 0; i < 20; ++i) {
+    summaries.judged(judged("honest", true, 1, 2), kStart);
+    summaries.judged(judged("drifting", i < 10, 1 + 0.2 * i, 2), kStart);
+  }
+  std::map<std::string, json> told;
+  for (int i = 0; i < 2; ++i) {
+    const json summary = next_json(summaries, kStart);
+    told[summary.at("device").get<std::string>()] = summary;
+  }
+  TEST_ASSERT_EQUAL_DOUBLE(0.5, told["honest"].at("distance_ratio").get<double>());
+  TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, told["honest"].at("distance_trend").get<double>());
+  TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.1, told["drifting"].at("distance_trend").get<double>());
+  TEST_ASSERT_TRUE(told["drifting"].at("distance_ratio").get<double>() > 1);
+  TEST_ASSERT_TRUE(told["drifting"].at("recent_rejected_share").get<double>() > 0.4);
+  TEST_ASSERT_EQUAL_size_t(DeviceSummaries::kRecent, told["drifting"].at("recent").size());
+}
+
+TEST("What is not a number is null, and a guard without a bound has no ratio") {
+  DeviceSummaries summaries(1000);
+  summaries.judged(judged("pi-1", false, std::nan(""), INFINITY), kStart);
+  summaries.judged(judged("pi-1", true, 0.5, 0), kStart);
+  const json told = next_json(summaries, kStart);
+  TEST_ASSERT_TRUE(told.at("recent")[0][1].is_null() && told.at("recent")[0][2].is_null());
+  TEST_ASSERT_TRUE(told.at("distance_ratio").is_null());
+}
+
+TEST("One device is told at most every two seconds, however much it sends") {
+  DeviceSummaries summaries(1000);
+  int told = 0;
+  for (int ms = 0; ms < 10'000; ms += 10) {
+    const auto now = kStart + milliseconds(ms);
+    summaries.judged(judged("pi-1", true), now);
+    while (summaries.next(now, kWall)) ++told;
+  }
+  TEST_ASSERT_EQUAL_INT(5, told);
+}
+
+TEST("All together keep to their rate, and everybody gets a turn") {
+  DeviceSummaries summaries(50);
+  std::map<std::string, int> told;
+  int total = 0;
+  for (int ms = 0; ms < 60'000; ms += 100) {
+    const auto now = kStart + milliseconds(ms);
+    for (int device = 0; device < 1000; ++device) {
+      summaries.judged(judged("pi-" + std::to_string(device), true), now);
+    }
+    while (const auto due = summaries.next(now, kWall)) {
+      ++told[due->device];
+      ++total;
+    }
+  }
+  TEST_ASSERT_LESS_OR_EQUAL_INT(50 * 61, total);
+  TEST_ASSERT_GREATER_OR_EQUAL_INT(50 * 59, total);
+  TEST_ASSERT_EQUAL_size_t(1000, told.size());
+  for (const auto& [device, count] : told)
+    TEST_ASSERT_TRUE_MESSAGE(count == 3 || count == 2 || count == 4, device.c_str());
+}
+
+TEST("Who leaves is forgotten and named") {
+  DeviceSummaries summaries(1000);
+  summaries.judged(judged("stays", true), kStart);
+  summaries.judged(judged("leaves", true), kStart);
+  const auto gone = summaries.forget_unless([](std::string_view device) { return device == "stays"; });
+  TEST_ASSERT_EQUAL_size_t(1, gone.size());
+  TEST_ASSERT_EQUAL_STRING("leaves", gone[0].c_str());
+  TEST_ASSERT_EQUAL_STRING("stays", next_json(summaries, kStart).at("device").get<std::string>().c_str());
+  TEST_ASSERT_FALSE(summaries.next(kStart + seconds(10), kWall).has_value());
+}
+
+TEST("The longest summary stays below 4 KB") {
+  DeviceSummaries summaries(1000);
+  const std::string device(kMaxIdentifierLength, 'x');
+  for (int i = 0; i < 40; ++i) {
+    JudgedUpdate update = judged(device, false, -1.2345678901234567e-300, 9.8765432109876543e300);
+    update.verdict.reason = Reason::kResidualTooLong;
+    update.accepted = update.rejected = update.verdict.delay = update.version = UINT64_MAX;
+    update.time_ms = 253'402'300'799'999;  // the year 9999
+    update.verdict.altered = 0.12345678901234567;
+    summaries.judged(update, kStart);
+  }
+  summaries.refused(device, UINT64_MAX, kStart);
+  summaries.state_changed(device, "disconnected", kStart);
+  const auto due = summaries.next(kStart, kWall);
+  TEST_ASSERT_LESS_THAN_size_t(4096, due->json.size());
+}

@@ -1,0 +1,129 @@
+#include <csignal>
+
+#include "tests/scenarios/live_fleet.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+
+TEST("An update is judged, made durable, and answered with a signed verdict that carries the new model") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  device.send(device.seal(device.update(1, 0, 0.25F)));
+  const VerdictMessage verdict = device.next_verdict();
+  TEST_ASSERT_TRUE(verdict.accepted);
+  TEST_ASSERT_EQUAL_UINT64(1, verdict.sequence);
+  TEST_ASSERT_EQUAL_UINT64(1, verdict.version);
+  TEST_ASSERT_EQUAL_UINT64(1, verdict.highest_sequence);
+  TEST_ASSERT_TRUE(verdict.model.has_value());
+  for (const float parameter : verdict.model->vector) TEST_ASSERT_EQUAL_FLOAT(-0.25F, parameter);
+  const auto history = fleet.history();
+  TEST_ASSERT_EQUAL_UINT64(1, history.size());
+  TEST_ASSERT_EQUAL_FLOAT(-0.25F, fleet.stored_model()[0]);
+}
+
+TEST("A repeated update gets its stored verdict again and is applied once, before and after a restart") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  const UpdateMessage update = device.update(7, 0, 1);
+  const VerdictMessage first = device.insist(update);
+  const VerdictMessage again = device.insist(update);
+  TEST_ASSERT_EQUAL_UINT64(first.version, again.version);
+  fleet.end_gateway(SIGKILL);
+  fleet.start_gateway();
+  const VerdictMessage later = device.insist(update);
+  TEST_ASSERT_EQUAL_UINT64(first.version, later.version);
+  TEST_ASSERT_TRUE(later.accepted);
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
+  TEST_ASSERT_EQUAL_FLOAT(-1, fleet.stored_model()[0]);
+}
+
+TEST("An update that is repeated under a new key, after the old one has ended, gets its stored verdict too") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  std::optional<HandDevice> device(std::in_place, fleet, "pi-1");
+  const UpdateMessage update = device->update(7, 0, 1);
+  const Bytes old = device->seal(update);
+  const VerdictMessage first = device->insist(update);
+  fleet.renew("pi-1");
+  fleet.wait_for_log("device book read again");
+  device.emplace(fleet, "pi-1");
+  device->send(old);
+  fleet.wait_for_refusals("unknown-key", 1);
+  const VerdictMessage again = device->insist(update);
+  TEST_ASSERT_TRUE(again.accepted);
+  TEST_ASSERT_EQUAL_UINT64(first.version, again.version);
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.devices().size());
+}
+
+TEST("The guard of the configuration judges: AFLGuard takes what is near the server's update only") {
+  LiveFleet fleet({.guard = "aflguard", .learning_rate = 0.01});
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0)).accepted);
+  const VerdictMessage far = device.insist(device.update(2, 1, 1000));
+  TEST_ASSERT_FALSE(far.accepted);
+  TEST_ASSERT_EQUAL_UINT8(static_cast<std::uint8_t>(Reason::kTooFar), far.reason);
+  TEST_ASSERT_TRUE(far.distance > far.bound && far.bound > 0);
+  const auto metrics = nlohmann::json::parse(fleet.wait_for_metrics(
+      [](const std::string& text) { return nlohmann::json::parse(text).at("rejected").get<int>() == 1; }));
+  TEST_ASSERT_EQUAL_INT(1, metrics.at("rejected_by").at("too-far").get<int>());
+  TEST_ASSERT_EQUAL_INT(1, metrics.at("accepted").get<int>());
+}
+
+TEST(
+    "SIGTERM ends the gateway cleanly: what had arrived is answered, and the next start goes on from there") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  for (std::uint64_t i = 1; i <= 20; ++i) device.send(device.seal(device.update(i, 0, 1)));
+  fleet.end_gateway(SIGTERM);
+  ASSERT_CONTAINS(fleet.gateway_log(), "stopping");
+  const std::size_t judged = fleet.history().size();
+  fleet.start_gateway();
+  for (std::uint64_t i = 1; i <= 20; ++i) TEST_ASSERT_TRUE(device.insist(device.update(i, 0, 1)).accepted);
+  TEST_ASSERT_TRUE(judged <= 20);
+  TEST_ASSERT_EQUAL_UINT64(20, fleet.history().size());
+  TEST_ASSERT_EQUAL_FLOAT(-20, fleet.stored_model()[0]);
+}
+
+TEST("Devices that are added and revoked while the gateway runs are known and refused within moments") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  fleet.enrol("pi-2");
+  HandDevice second(fleet, "pi-2");
+  TEST_ASSERT_TRUE(second.insist(second.update(1, 0, 1)).accepted);
+  fleet.revoke("pi-2");
+  fleet.wait_for_log("1 devices, before 2");
+  second.send(second.seal(second.update(2, 0, 1)));
+  fleet.wait_for_refusals("revoked", 1);
+  TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
+}
+
+TEST("A guard with other settings, or other defaults, keeps the model and starts its own memory anew") {
+  LiveFleetOptions options;
+  options.guard = "span-guard";
+  options.guard_extra = "options = { directions = 5 }\n";
+  LiveFleet fleet(options);
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, -0.125F)).accepted);
+  fleet.end_gateway(SIGTERM);
+  fleet.change_config("options = { directions = 5 }\n", "");
+  fleet.start_gateway();
+  // The defaults are written out: what a store says keeps its meaning when they change.
+  ASSERT_CONTAINS(fleet.gateway_log(), "directions=5 discount=0.98999999999999999");
+  ASSERT_CONTAINS(fleet.gateway_log(), "directions=8 discount=0.98999999999999999");
+  const VerdictMessage verdict = device.insist(device.update(2, 1, -0.125F));
+  TEST_ASSERT_TRUE(verdict.accepted);
+  TEST_ASSERT_EQUAL_UINT64(2, verdict.version);
+}

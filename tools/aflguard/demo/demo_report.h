@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "gateway_server/store/sqlite_history.h"
+#include "tools/aflguard/demo/demo_fleet.h"
+#include "tools/aflguard/demo/demo_view.h"
+
+namespace aflguard::tools {
+
+/// What a demo came to.
+struct DemoOutcome {
+  DemoState state;
+  double test_error = 0;  ///< of the last model on all test samples; mean squared error for regression
+  std::filesystem::path folder;
+  std::string remark;  ///< e.g. why it ended early; may be empty
+};
+
+/// One HTML page that needs nothing else: figures, test error and verdicts over time, every device.
+[[nodiscard]] Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
+                                              GatewayHistory& history);
+
+}  // namespace aflguard::tools

@@ -1,0 +1,313 @@
+#include "tools/aflguard/demo/demo_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
+#include "core/learning/evaluation.h"
+#include "core/learning_onnx/onnx_trainer.h"
+#include "gateway_server/store/sqlite_stored_model.h"
+#include "core/system/child_group.h"
+#include "tools/aflguard/demo/demo_fleet.h"
+#include "tools/aflguard/demo/demo_report.h"
+#include "tools/aflguard/demo/demo_view.h"
+#include "core/system/interruption.h"
+#include "tools/aflguard/demo/metrics_watch.h"
+#include "core/system/own_programs.h"
+
+namespace aflguard::tools {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kGrace = 10s;
+constexpr auto kStartPatience = 60s;
+constexpr auto kLookInterval = 100ms;
+/// Without any verdict for this long somebody looks why.
+constexpr auto kStallPatience = 30s;
+/// Without any verdict for this long, and without a reason, the demo ends.
+constexpr auto kLongestPatience = 180s;
+constexpr double kRateWindow = 5;  // seconds
+
+Error interrupted() {
+  return unavailable("interrupted; everything that was started has been stopped");
+}
+
+/// Where many hundred megabytes of recordings may lie: not in memory, which /tmp often is.
+Result<fs::path> make_folder(const DemoOptions& options) {
+  std::error_code error;
+  if (!options.output.empty()) {
+    const fs::path folder = fs::absolute(options.output, error);
+    if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
+      return invalid_input(folder.string() + " exists already; choose another folder or remove it first");
+    }
+    fs::create_directories(folder, error);
+    if (error) return io_error("cannot create " + folder.string() + ": " + error.message());
+    return folder;
+  }
+  const char* chosen = std::getenv("TMPDIR");
+  std::string name =
+      (chosen != nullptr && *chosen != '\0' ? std::string(chosen) : "/var/tmp") + "/aflguard-demo-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    return io_error("cannot make a temporary folder " + name + "; set TMPDIR to one that you can write to");
+  }
+  return fs::path(name);
+}
+
+/// The processes of one demo. Clients stop first, the broker last.
+class RunningFleet final {
+ public:
+  RunningFleet(const DemoFleet& demo, Interruption& interruption) : demo_(demo), interruption_(interruption) {
+    std::error_code error;
+    fs::create_directories(logs(), error);
+  }
+
+  [[nodiscard]] fs::path logs() const { return demo_.folder / "logs"; }
+
+  [[nodiscard]] Status start(const std::string& attack) {
+    TRY(const fs::path gateway, sibling("aflguard-gateway"));
+    TRY(const fs::path client, sibling("aflguard-client"));
+    TRY(const fs::path byzantine, sibling("aflguard-byzantine-client"));
+    TRY_STATUS(check_configuration(gateway));
+    TRY_STATUS(broker_.start("the broker", {mosquitto_program(), "-c", demo_.broker_configuration.string()},
+                             demo_.folder, logs() / "broker.log"));
+    TRY_STATUS(wait_for_line(broker_, logs() / "broker.log", " running"));
+    TRY_STATUS(gateway_.start("the gateway",
+                              {gateway.string(), "--config", demo_.gateway_configuration.string()},
+                              demo_.folder, logs() / "gateway.log"));
+    TRY_STATUS(wait_for_line(gateway_, logs() / "gateway.log", "ready"));
+    for (const DemoDevice& device : demo_.devices) {
+      std::vector<std::string> command = {(device.byzantine ? byzantine : client).string(), "--config",
+                                          device.configuration.string()};
+      if (device.byzantine) {
+        command.insert(command.end(), {"--attack", attack, "--trusted", demo_.leaked_trusted.string()});
+      }
+      TRY_STATUS(
+          clients_.start("client " + device.name, command, demo_.folder, logs() / (device.name + ".log")));
+    }
+    return {};
+  }
+  [[nodiscard]] Status check_running() {
+    TRY_STATUS(broker_.check_running());
+    TRY_STATUS(gateway_.check_running());
+    return clients_.check_running();
+  }
+  void stop() {
+    clients_.stop();
+    gateway_.stop();
+    broker_.stop();
+  }
+
+ private:
+  [[nodiscard]] Status check_configuration(const fs::path& gateway) const {
+    TRY(const ProgramOutcome outcome,
+        run_program({gateway.string(), "--config", demo_.gateway_configuration.string(), "--test-config"},
+                    "/"));
+    if (outcome.exit_code == 0) return {};
+    return invalid_input("the gateway does not take this configuration: " + outcome.last_line());
+  }
+  /// A program says when it is ready; until then it may also end.
+  [[nodiscard]] Status wait_for_line(ChildGroup& group, const fs::path& log, const std::string& word) {
+    const auto deadline = Clock::now() + kStartPatience;
+    while (Clock::now() < deadline) {
+      if (const auto text = read_text_file(log); text.ok() && text->find(word) != std::string::npos)
+        return {};
+      TRY_STATUS(group.check_running());
+      if (interruption_.wait(20ms)) return interrupted();
+    }
+    return unavailable(log.filename().string() + " does not say '" + word + "' after " +
+                       std::to_string(kStartPatience.count()) + " s; it ends: " + last_lines(log, 3));
+  }
+
+  const DemoFleet& demo_;
+  Interruption& interruption_;
+  ChildGroup broker_{kGrace};
+  ChildGroup gateway_{kGrace};
+  ChildGroup clients_{kGrace};
+};
+
+/// Updates per second over the last moments.
+class Rate final {
+ public:
+  double add(double seconds, std::uint64_t updates) {
+    samples_.emplace_back(seconds, updates);
+    while (samples_.size() > 2 && samples_.front().first < seconds - kRateWindow) samples_.pop_front();
+    const double time = seconds - samples_.front().first;
+    return time > 0 ? static_cast<double>(updates - samples_.front().second) / time : 0;
+  }
+
+ private:
+  std::deque<std::pair<double, std::uint64_t>> samples_;
+};
+
+/// True when every honest client says that it has no finite update to send.
+bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
+  return std::all_of(demo.devices.begin(), demo.devices.end(), [&](const DemoDevice& device) {
+    return device.byzantine ||
+           last_lines(fleet.logs() / (device.name + ".log"), 5).find("NaN or an infinity") !=
+               std::string::npos;
+  });
+}
+
+/// Watches until enough updates are judged. The remark says why it ended otherwise.
+Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHistory& history,
+                          MetricsWatch& metrics, Interruption& interruption) {
+  DemoView view(demo.settings.iterations);
+  Rate rate;
+  const auto start = Clock::now();
+  auto last_news = start;
+  FleetProgress latest;
+  std::uint64_t judged = 0;
+  while (true) {
+    TRY_STATUS(fleet.check_running());
+    const auto progress = history.progress();
+    // The gateway may be just about to write; what is seen a moment later is as good.
+    if (!progress.ok() && progress.error().kind != ErrorKind::kUnavailable) return progress.error();
+    if (progress.ok()) latest = *progress;
+    DemoState state = DemoState::from(latest, demo.devices);
+    state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    state.updates_per_second = rate.add(state.seconds, state.updates);
+    metrics.refresh();
+    state.refused = metrics.refused();
+    view.show(state);
+    if (state.updates >= demo.settings.iterations) return std::string();
+    if (state.updates > judged) last_news = Clock::now();
+    judged = state.updates;
+    const auto silence = Clock::now() - last_news;
+    if (silence > kStallPatience && judged > 0 && nobody_can_send(demo, fleet)) {
+      return "After " + std::to_string(judged) +
+             " updates nobody sent any more: from this model no finite update can be computed.";
+    }
+    if (silence > kLongestPatience) {
+      const std::string waited = std::to_string(kLongestPatience.count()) + " s";
+      if (judged == 0) return unavailable("no update was judged in " + waited);
+      return "After " + std::to_string(judged) + " updates no other was judged for " + waited +
+             ": the machine may be too busy; the clients' logs are in " + fleet.logs().string() + ".";
+    }
+    if (interruption.wait(kLookInterval)) return interrupted();
+  }
+}
+
+/// The last durable model on every test sample.
+Result<double> final_error(const DemoFleet& demo) {
+  TRY(const SavedModel model, read_stored_model(demo.store, demo.package.description));
+  TRY(auto runtime, OnnxRuntime::load());
+  TRY(const auto trainer, make_onnx_trainer(std::move(runtime), demo.package));
+  return demo.test.regression() ? mean_squared_error(*trainer, model.parameters, demo.test)
+                                : test_error(*trainer, model.parameters, demo.test);
+}
+
+void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& report, bool json) {
+  const DemoState& state = outcome.state;
+  if (json) {
+    nlohmann::ordered_json document = {
+        {"schema", "aflguard-demo-1"},
+        {"test_error", outcome.test_error},
+        {"updates", state.updates},
+        {"updates_per_second", state.updates_per_second},
+        {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.byzantine.accepted}}},
+        {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.byzantine.rejected}}},
+        {"refused", state.refused},
+        {"model_version", state.version},
+        {"seconds", state.seconds},
+        {"settings", lab::to_json(demo.settings)},
+        {"report", report.string()}};
+    document["recording"] = nullptr;
+    if (!demo.recording.empty()) document["recording"] = demo.recording.string();
+    if (!outcome.remark.empty()) document["remark"] = outcome.remark;
+    std::printf("%s\n", document.dump(2).c_str());
+    return;
+  }
+  if (!outcome.remark.empty()) std::printf("%s\n", outcome.remark.c_str());
+  std::printf("%s %.4f on %zu test samples after %llu updates in %.0f s (%.0f per second)\n",
+              demo.test.regression() ? "mean squared error" : "test error", outcome.test_error,
+              demo.test.size(), static_cast<unsigned long long>(state.updates), state.seconds,
+              state.updates_per_second);
+  std::printf("honest clients:    %6llu accepted, %6llu rejected\n",
+              static_cast<unsigned long long>(state.honest.accepted),
+              static_cast<unsigned long long>(state.honest.rejected));
+  std::printf("byzantine clients: %6llu accepted, %6llu rejected\n",
+              static_cast<unsigned long long>(state.byzantine.accepted),
+              static_cast<unsigned long long>(state.byzantine.rejected));
+  for (const auto& [reason, count] : state.refused) {
+    std::printf("refused before any guard saw them: %llu %s\n", static_cast<unsigned long long>(count),
+                reason.c_str());
+  }
+  std::printf("report: %s\n", report.c_str());
+  if (!demo.recording.empty()) {
+    std::printf("recording: %s (at most %llu MB; aflguard lab replay checks every verdict)\n",
+                demo.recording.c_str(), static_cast<unsigned long long>(demo.recording_megabytes));
+  }
+}
+
+/// Keys and copies of data are of no use any more; report, recording, logs and the gateway's store stay.
+void tidy(DemoFleet& demo) {
+  std::error_code error;
+  fs::remove_all(demo.folder / "data", error);
+  for (const char* part : {"", "-wal", "-shm"}) {  // SQLite's files belong together
+    fs::rename(demo.store.string() + part, (demo.folder / "gateway.db").string() + part, error);
+  }
+  if (!demo.recording.empty()) {
+    fs::rename(demo.recording, demo.folder / "recording", error);
+    if (!error) demo.recording = demo.folder / "recording";
+  }
+  fs::remove_all(demo.folder / "fleet", error);
+}
+
+/// Everything after the folder exists; on failure it stays as it is, for whoever looks for the reason.
+Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& interruption) {
+  TRY(DemoFleet demo, make_demo_fleet(options, folder));
+  if (interruption.requested()) return interrupted();
+  std::fprintf(
+      stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them Byzantine (attack %s), guarded by %s.\n",
+      options.clients, options.dataset.c_str(), options.malicious, demo.settings.attack.c_str(),
+      options.guard.c_str());
+  RunningFleet fleet(demo, interruption);
+  TRY_STATUS(fleet.start(options.attack));
+  TRY(auto history, GatewayHistory::open(demo.store));
+  const auto start = Clock::now();
+  DemoOutcome outcome;
+  TRY(auto metrics, MetricsWatch::start(demo.fleet, FleetFolder{folder / "fleet"}));
+  TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  fleet.stop();
+  TRY(const FleetProgress progress, history.progress());
+  outcome.state = DemoState::from(progress, demo.devices);
+  outcome.state.seconds = seconds;
+  outcome.state.refused = metrics.refused();
+  outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
+  TRY(outcome.test_error, final_error(demo));
+  outcome.folder = folder;
+  TRY(const std::string page, demo_report(demo, outcome, history));
+  const fs::path report = folder / "report.html";
+  TRY_STATUS(write_file_atomically(report, page));
+  tidy(demo);
+  print(demo, outcome, report, options.json);
+  return {};
+}
+
+}  // namespace
+
+Status run_demo(const DemoOptions& options) {
+  TRY_STATUS(check_demo(options));
+  Interruption interruption;
+  TRY_STATUS(interruption.install());
+  TRY(const fs::path folder, make_folder(options));
+  const Status status = run_in(options, folder, interruption);
+  if (status.ok()) return {};
+  if (interruption.requested() || status.error().kind == ErrorKind::kInvalidInput) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    return status;
+  }
+  return Error{status.error().kind, status.error().message + " (everything is in " + folder.string() + ")"};
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,52 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "core/system/atomic_file.h"
+#include "core/learning/model_package.h"
+#include "core/learning/data/npy.h"
+#include "gateway_server/store/sqlite_stored_model.h"
+#include "models/onnx_file/inference_onnx.h"
+#include "tools/aflguard/model/model_arrays.h"
+#include "tools/aflguard/model/model_run.h"
+
+namespace aflguard::tools {
+namespace {
+
+Result<SavedModel> parameters_of(const ModelRunOptions& options, const ModelDescription& model) {
+  if (!options.store.empty()) return read_stored_model(options.store, model);
+  SavedModel saved;
+  TRY(saved.parameters, read_theta(options.theta, model));
+  return saved;
+}
+
+}  // namespace
+
+Status export_model(const ModelRunOptions& options) {
+  TRY(const ModelPackage package, read_model_package(options.folder));
+  TRY(const SavedModel saved, parameters_of(options, package.description));
+  TRY(const std::string onnx, models::inference_onnx(package, saved.parameters));
+  TRY_STATUS(write_file_atomically(options.output, onnx));
+  if (!options.npy.empty()) {
+    TRY_STATUS(write_npy(options.npy, saved.parameters, {saved.parameters.size()}, package.description.hash));
+  }
+  if (options.json) {
+    nlohmann::ordered_json document = {{"schema", "aflguard.model.export/1"},
+                                       {"onnx", options.output},
+                                       {"dimension", saved.parameters.size()},
+                                       {"hash", package.description.hash}};
+    if (!options.npy.empty()) document["theta"] = options.npy;
+    if (!options.store.empty()) {
+      document["version"] = saved.version;
+      document["iteration"] = saved.iteration;
+    }
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("%s: %s with its %zu parameters inside", options.output.c_str(),
+                package.description.name.c_str(), saved.parameters.size());
+    if (!options.store.empty()) std::printf(", version %llu", static_cast<unsigned long long>(saved.version));
+    std::printf("\n");
+  }
+  return {};
+}
+
+}  // namespace aflguard::tools

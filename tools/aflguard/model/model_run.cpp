@@ -1,0 +1,165 @@
+#include "tools/aflguard/model/model_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/learning/model_package.h"
+#include "core/learning/data/npy.h"
+#include "core/learning_onnx/onnx_trainer.h"
+#include "models/finite_differences.h"
+#include "tools/aflguard/model/model_arrays.h"
+
+namespace aflguard::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<std::unique_ptr<Trainer>> load_trainer(const ModelRunOptions& options, ModelPackage package) {
+  OnnxTrainerOptions settings;
+  settings.threads = options.threads;
+  if (options.ops == "standard") settings.graph = GraphChoice::kStandard;
+  if (options.ops == "fused") settings.graph = GraphChoice::kFused;
+  TRY(auto runtime, OnnxRuntime::load());
+  return make_onnx_trainer(std::move(runtime), std::move(package), settings);
+}
+
+Json describe(const ModelPackage& package) {
+  const ModelDescription& model = package.description;
+  Json document = {
+      {"schema", "aflguard.model.info/1"}, {"name", model.name}, {"dimension", model.dimension()}};
+  document["input_shape"] = model.input_shape;
+  document["output_shape"] = model.output_shape;
+  document["classes"] = model.classes();
+  document["loss"] = to_string(model.loss);
+  document["hash"] = model.hash;
+  document["opset"] = model.opset;
+  document["fused"] = !package.fused_train_graph.empty();
+  document["stored_start"] = !package.initial.empty();
+  for (const Parameter& p : model.parameters) {
+    document["parameters"].push_back({{"name", p.name}, {"shape", p.shape}, {"offset", p.offset}});
+  }
+  return document;
+}
+
+}  // namespace
+
+Status show_model(const ModelRunOptions& options) {
+  TRY(const ModelPackage package, read_model_package(options.folder));
+  const Json document = describe(package);
+  if (options.json) {
+    std::printf("%s\n", document.dump(2).c_str());
+    return {};
+  }
+  const ModelDescription& model = package.description;
+  std::printf("%s: %zu parameters, input %s, output %s, loss %s\n", model.name.c_str(), model.dimension(),
+              shape_text(model.input_shape).c_str(), shape_text(model.output_shape).c_str(),
+              std::string(to_string(model.loss)).c_str());
+  std::printf("layout %s, opset %d, graphs: standard%s\n", model.hash.c_str(), model.opset,
+              package.fused_train_graph.empty() ? "" : " and fused");
+  std::printf("%10s  %-20s %s\n", "offset", "shape", "name");
+  for (const Parameter& p : model.parameters) {
+    std::printf("%10zu  %-20s %s\n", p.offset, shape_text(p.shape).c_str(), p.name.c_str());
+  }
+  return {};
+}
+
+Status initialize_theta(const ModelRunOptions& options) {
+  TRY(const ModelPackage package, read_model_package(options.folder));
+  TRY(const auto theta, initial_theta(package, options.seed));
+  TRY_STATUS(write_npy(options.output, theta, {theta.size()}, package.description.hash));
+  if (options.json) {
+    const Json document = {{"schema", "aflguard.model.init/1"},
+                           {"theta", options.output},
+                           {"dimension", theta.size()},
+                           {"seed", options.seed},
+                           {"hash", package.description.hash}};
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("%s: %zu parameters of %s\n", options.output.c_str(), theta.size(),
+                package.description.name.c_str());
+  }
+  return {};
+}
+
+Status compute_gradient(const ModelRunOptions& options) {
+  TRY(ModelPackage package, read_model_package(options.folder));
+  const ModelDescription model = package.description;
+  TRY(const auto theta, read_theta(options.theta, model));
+  TRY(const Samples samples, read_samples(options.x, model));
+  TRY(const Targets targets, read_targets(options.y, model, samples.count));
+  TRY(auto trainer, load_trainer(options, std::move(package)));
+  std::vector<float> gradient(model.dimension());
+  const Batch batch{samples.count, samples.features, targets.labels, targets.values};
+  TRY(const float loss, trainer->gradient(theta, batch, gradient));
+  TRY_STATUS(write_npy(options.output, gradient, {gradient.size()}, model.hash));
+  if (options.json) {
+    const Json document = {{"schema", "aflguard.model.gradient/1"},
+                           {"loss", loss},
+                           {"samples", samples.count},
+                           {"dimension", gradient.size()},
+                           {"gradient", options.output}};
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("loss %.9g over %zu samples; gradient in %s\n", static_cast<double>(loss), samples.count,
+                options.output.c_str());
+  }
+  return {};
+}
+
+Status predict(const ModelRunOptions& options) {
+  TRY(ModelPackage package, read_model_package(options.folder));
+  const ModelDescription model = package.description;
+  TRY(const auto theta, read_theta(options.theta, model));
+  TRY(const Samples samples, read_samples(options.x, model));
+  TRY(auto trainer, load_trainer(options, std::move(package)));
+  std::vector<float> outputs(samples.count * model.output_size());
+  const std::size_t at_once = options.batch == 0 ? samples.count : options.batch;
+  for (std::size_t first = 0; first < samples.count; first += at_once) {
+    const std::size_t count = std::min(at_once, samples.count - first);
+    const auto features =
+        std::span(samples.features).subspan(first * model.input_size(), count * model.input_size());
+    const auto place = std::span(outputs).subspan(first * model.output_size(), count * model.output_size());
+    TRY_STATUS(trainer->predict(theta, features, count, place));
+  }
+  std::vector<std::size_t> shape{samples.count};
+  shape.insert(shape.end(), model.output_shape.begin(), model.output_shape.end());
+  TRY_STATUS(write_npy(options.output, outputs, shape));
+  if (options.json) {
+    const Json document = {
+        {"schema", "aflguard.model.predict/1"}, {"samples", samples.count}, {"logits", options.output}};
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("%s: outputs %s\n", options.output.c_str(), shape_text(shape).c_str());
+  }
+  return {};
+}
+
+Status check_model(const ModelRunOptions& options) {
+  TRY(ModelPackage package, read_model_package(options.folder));
+  TRY(auto theta, initial_theta(package, options.seed));
+  TRY(auto trainer, load_trainer(options, std::move(package)));
+  const std::size_t batch = options.batch == 0 ? 8 : options.batch;
+  TRY(const auto result, models::check_gradient(*trainer, std::move(theta), batch, options.seed));
+  const bool good = result.worst_error <= options.tolerance;
+  if (options.json) {
+    const Json document = {{"schema", "aflguard.model.check/1"},
+                           {"worst_relative_error", result.worst_error},
+                           {"worst_parameter", result.worst_parameter},
+                           {"tolerance", options.tolerance},
+                           {"directions", result.directions},
+                           {"loss", result.loss},
+                           {"ok", good}};
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("worst relative error %.3g at '%s' (%zu derivatives compared, limit %g)\n",
+                result.worst_error, result.worst_parameter.c_str(), result.directions, options.tolerance);
+  }
+  if (good) return {};
+  return internal_error("the gradient of '" + result.worst_parameter + "' is off by " +
+                        std::to_string(result.worst_error) + ", more than " +
+                        std::to_string(options.tolerance));
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,16 @@
+#include "tools/aflguard/verbs/broker_news.h"
+
+#include <cstdio>
+
+#include "fleet/provisioning/broker_reload.h"
+
+namespace aflguard::tools {
+
+Status tell_broker(const Fleet& fleet) {
+  TRY(const BrokerReload reload, reload_broker(fleet.settings(), fleet.folder()));
+  std::printf(reload == BrokerReload::kTold ? "the broker was told to read its files again\n"
+                                            : "the broker does not run; it reads them when it starts\n");
+  return {};
+}
+
+}  // namespace aflguard::tools

@@ -1,0 +1,96 @@
+#include "tools/aflguard/verbs/demo_verb.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/aflguard/demo/demo_local.h"
+#include "tools/aflguard/demo/demo_run.h"
+
+namespace aflguard::tools {
+namespace {
+
+struct Options {
+  DemoOptions fleet;
+  LocalTrainingOptions training;
+  bool local = false;
+  int seconds = 60;
+};
+
+Status run(const Options& options) {
+  if (!options.local) {
+    DemoOptions fleet = options.fleet;
+    if (fleet.attack == "none") fleet.malicious = 0;
+    return run_demo(fleet);
+  }
+  LocalTrainingOptions training = options.training;
+  training.seed = options.fleet.seed;
+  training.duration = std::chrono::seconds(options.seconds);
+  return run_local_demo(training, options.fleet.json);
+}
+
+void add_fleet_options(CLI::App* verb, DemoOptions& options) {
+  verb->add_option("--clients", options.clients, "Client processes")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
+  verb->add_option("--malicious", options.malicious, "How many of them are Byzantine")
+      ->check(CLI::Range(0, 200))
+      ->capture_default_str();
+  verb->add_option(
+          "--attack", options.attack,
+          "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage, none")
+      ->capture_default_str();
+  verb->add_option(
+          "--guard", options.guard,
+          "How the gateway judges: aflguard, span-guard, zeno++, kardam, basgd, asyncsgd (takes all)")
+      ->capture_default_str();
+  verb->add_option("--dataset", options.dataset,
+                   "mnist, fashion-mnist, cifar-10, synthetic, har (30 clients), ...")
+      ->capture_default_str();
+  verb->add_option("--updates", options.updates,
+                   "Stop after so many judged updates; otherwise as many as the data set needs")
+      ->check(CLI::Range(1, 100'000'000));
+  verb->add_option("--seed", options.seed, "Seed of the first model, of the data's split and of the batches")
+      ->capture_default_str();
+  verb->add_option("-o,--output", options.output,
+                   "A new folder for report, recording and logs; otherwise one in $TMPDIR or /var/tmp");
+  verb->add_flag("!--no-recording", options.recording, "Do not keep updates for aflguard lab replay");
+  verb->add_option("--recording-megabytes", options.recording_megabytes,
+                   "How large the recording may grow; a whole run of MNIST has about 900")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_flag("--json", options.json, "Print one JSON document at the end");
+}
+
+}  // namespace
+
+void add_demo_verb(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("demo", "A fleet with lying clients learns on this machine, over TLS and MQTT");
+  verb->footer(
+      "Starts a broker, a gateway and client processes on loopback, shows them learn, stops everything, and "
+      "leaves a\n"
+      "report. Gets the data set first if it is not installed.\n\n"
+      "Examples:\n"
+      "  aflguard demo\n"
+      "  aflguard demo --guard asyncsgd          the same without a guard: the attack wins\n"
+      "  aflguard demo --clients 20 --malicious 4 --attack lf --updates 3000\n"
+      "  aflguard demo --local --seconds 20      no fleet: one process trains alone");
+  add_fleet_options(verb, options->fleet);
+  auto* local = verb->add_flag("--local", options->local, "No fleet: train the paper's CNN in this process");
+  verb->add_option("--seconds", options->seconds, "With --local: how long to train")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str()
+      ->needs(local);
+  verb->add_option("--batch", options->training.batch, "With --local: samples per step")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str()
+      ->needs(local);
+  verb->add_option("--rate", options->training.rate, "With --local: learning rate on the mean gradient")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->needs(local);
+  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace aflguard::tools

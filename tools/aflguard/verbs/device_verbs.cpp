@@ -1,0 +1,304 @@
+#include "tools/aflguard/verbs/device_verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/system/atomic_file.h"
+#include "core/base/rfc3339.h"
+#include "firmware_sim/image/board_package.h"
+#include "fleet/provisioning/boot_bundle.h"
+#include "fleet/provisioning/device_key.h"
+#include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning/samples_in_bundle.h"
+#include "fleet/provisioning_openssl/authority_files.h"
+#include "fleet/provisioning_openssl/device_cut_off.h"
+#include "tools/aflguard/verbs/board_packages.h"
+
+namespace aflguard::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::system_clock;
+
+struct DeviceOptions {
+  std::string fleet;
+  std::string name;
+  std::string request;
+  std::string output;
+  std::optional<int> days;
+  bool boot = false;
+  std::vector<std::string> packages;
+  std::string ssh_keys;
+  bool json = false;
+};
+
+constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
+constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
+constexpr std::chrono::seconds kBrokerPatience{15};
+
+Result<DeviceOrder> order(const DeviceOptions& options) {
+  DeviceOrder made{options.name, std::nullopt, options.days};
+  if (!options.request.empty()) {
+    TRY(made.request_pem, read_text_file(options.request, kMaxRequestBytes));
+  }
+  return made;
+}
+
+/// Names the file that was given when it is what the authority does not like.
+Status about_request(const DeviceOptions& options, const Status& status) {
+  if (status.ok() || options.request.empty()) return status;
+  return at(options.request, status.error());
+}
+
+system_clock::time_point end_of(const Device& device) {
+  system_clock::time_point latest{};
+  for (const DeviceKey& key : device.keys) latest = std::max(latest, key.not_after);
+  return latest;
+}
+
+const char* state_of(const Device& device) {
+  if (device.revoked) return "revoked";
+  return end_of(device) < system_clock::now() ? "expired" : "active";
+}
+
+Json describe(const Device& device) {
+  const auto left = std::chrono::floor<std::chrono::days>(end_of(device) - system_clock::now());
+  Json serials = Json::array();
+  for (const DeviceKey& key : device.keys) serials.push_back(key.serial);
+  return {{"name", device.name},
+          {"state", state_of(device)},
+          {"enrolled", to_rfc3339(device.enrolled)},
+          {"not_after", to_rfc3339(end_of(device))},
+          {"days_left", left.count()},
+          {"serials", std::move(serials)}};
+}
+
+void print_device(const Fleet& fleet, const std::string& name, const char* what, bool json) {
+  const Device& device = *fleet.book().find(name);
+  const std::string folder = fleet.folder().device(name).string();
+  if (json) {
+    Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
+    document["device"] = describe(device);
+    document["folder"] = folder;
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("device '%s' %s; its certificate ends %s; its files are in %s\n", name.c_str(), what,
+                to_rfc3339(end_of(device)).c_str(), folder.c_str());
+  }
+}
+
+Status add(const DeviceOptions& options) {
+  const SystemClock clock;
+  TRY(const DeviceOrder wanted, order(options));
+  TRY(auto fleet, Fleet::open(options.fleet));
+  TRY(auto authority, load_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.add_device(wanted, authority, clock)));
+  print_device(fleet, options.name, "is enrolled", options.json);
+  return {};
+}
+
+Status renew(const DeviceOptions& options) {
+  const SystemClock clock;
+  TRY(const DeviceOrder wanted, order(options));
+  TRY(auto fleet, Fleet::open(options.fleet));
+  TRY(auto authority, load_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.renew_device(wanted, authority, clock)));
+  print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
+  return {};
+}
+
+Status list(const DeviceOptions& options) {
+  TRY(const auto fleet, Fleet::open(options.fleet));
+  if (options.json) {
+    Json document = {
+        {"schema", "aflguard-device-list-1"}, {"fleet", fleet.settings().name}, {"devices", Json::array()}};
+    for (const Device& device : fleet.book().devices) document["devices"].push_back(describe(device));
+    std::printf("%s\n", document.dump(2).c_str());
+    return {};
+  }
+  std::printf("%-24s %-8s %-21s %s\n", "name", "state", "certificate ends", "enrolled");
+  for (const Device& device : fleet.book().devices) {
+    std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device),
+                to_rfc3339(end_of(device)).c_str(), to_rfc3339(device.enrolled).c_str());
+  }
+  return {};
+}
+
+Status revoke(const DeviceOptions& options) {
+  const SystemClock clock;
+  TRY(auto fleet, Fleet::open(options.fleet));
+  TRY(auto authority, load_authority(fleet.folder()));
+  const auto outcome = cut_off_device(fleet, options.name, authority, clock, kBrokerPatience);
+  const Device* device = fleet.book().find(options.name);
+  if (!outcome.ok() && device != nullptr && device->revoked) {
+    return Error{outcome.error().kind, "device '" + options.name +
+                                           "' is revoked in the book and the lists, but perhaps not at the "
+                                           "broker: " +
+                                           outcome.error().message + "; then run this again"};
+  }
+  if (!outcome.ok()) return outcome.error();
+  const bool running = *outcome == CutOff::kDone;
+  if (options.json) {
+    Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
+    document["device"] = describe(*device);
+    document["broker"] = running ? "enforced" : "not running";
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("device '%s' is revoked; %s\n", options.name.c_str(),
+                running ? "the broker refuses it, and its session has ended"
+                        : "the broker does not run here and will refuse it when it starts");
+  }
+  return {};
+}
+
+/// On standard error: the bundle is made all the same, the samples may come to the board by another way.
+/// Fails only where no board could read its client.toml.
+Status warn_of_missing_samples(const Fleet& fleet, const std::string& name) {
+  const std::filesystem::path folder = fleet.folder().device(name);
+  TRY(const auto missing, samples_not_in_bundle(folder));
+  for (const std::string& file : missing) {
+    std::fprintf(
+        stderr,
+        "aflguard: warning: client.toml names the samples '%s', which are not in %s: the board will not "
+        "find them; put them there, or name a file of the board's own\n",
+        file.c_str(), folder.c_str());
+  }
+  return {};
+}
+
+Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOptions& options) {
+  BootBundleOrder made;
+  made.device = options.name;
+  TRY(made.identity, device_bundle(fleet, options.name));
+  if (!has_key(fleet.folder(), options.name)) {
+    return invalid_input(
+        "device '" + options.name +
+        "' has made its key on the board, and only there: a new card would be without it; make "
+        "the plain bundle (without --boot) and unpack it on that board");
+  }
+  made.serial = fleet.book().find(options.name)->keys.back().serial;
+  if (options.ssh_keys.empty()) return made;
+  TRY(const std::string text, read_text_file(options.ssh_keys, kMaxSshKeyBytes));
+  auto keys = read_ssh_keys(text);
+  if (!keys.ok()) return at(options.ssh_keys, keys.error());
+  made.ssh_keys = std::move(keys).value();
+  return made;
+}
+
+/// A folder with all that goes to the boot partition of a stock Raspberry Pi OS.
+Status boot_bundle(const DeviceOptions& options) {
+  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto order, boot_bundle_order(fleet, options));
+  TRY(const auto files, boot_bundle_files(order));
+  TRY(const auto named, board_packages(options.packages));
+  TRY(const auto packages, image::look_at_packages(named));
+  TRY(auto staged, StagedDirectory::create(options.output, /*replace=*/false));
+  std::error_code error;
+  std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
+  std::filesystem::create_directories(staged.path() / kBootBundlePackages, error);
+  for (const BootBundleFile& file : files) {
+    const auto access = file.secret ? FileAccess::kOwnerOnly : FileAccess::kShared;
+    TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
+  }
+  for (const auto& package : packages) {
+    // The set-up takes *.deb, whatever the file was called here.
+    std::filesystem::copy_file(package.file, staged.path() / kBootBundlePackages / (package.name + ".deb"),
+                               error);
+    if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
+  }
+  TRY_STATUS(warn_of_missing_samples(fleet, options.name));
+  TRY_STATUS(staged.commit());
+  std::printf(
+      "%s: copy everything in it to the boot partition of a card with Raspberry Pi OS (64 bit); it holds the "
+      "device's key: show it to nobody\n",
+      options.output.c_str());
+  return {};
+}
+
+Status bundle(const DeviceOptions& options) {
+  if (options.boot) return boot_bundle(options);
+  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const std::string archive, device_bundle(fleet, options.name));
+  TRY_STATUS(warn_of_missing_samples(fleet, options.name));
+  TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
+  std::printf("%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
+              options.output.c_str(),
+              has_key(fleet.folder(), options.name) ? "; it holds the device's key: show it to nobody" : "");
+  return {};
+}
+
+using Verb = Status (*)(const DeviceOptions&);
+
+CLI::App* add_verb(CLI::App& device, const std::shared_ptr<DeviceOptions>& options, Action& action,
+                   const char* name, const char* help, const char* example, Verb run) {
+  CLI::App* verb = device.add_subcommand(name, help);
+  verb->add_option("--fleet", options->fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
+  verb->footer(std::string("Example:\n  ") + example);
+  verb->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
+  return verb;
+}
+
+void add_certificate_options(CLI::App* verb, DeviceOptions& options) {
+  verb->add_option(
+      "--csr", options.request,
+      "A signing request (PEM) for a key that was made on the device; otherwise a key is made here");
+  verb->add_option("--days", options.days, "How long the certificate is valid; otherwise as fleet.toml says")
+      ->check(CLI::Range(1, 7000));
+}
+
+}  // namespace
+
+void add_device_verbs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DeviceOptions>();
+  CLI::App* device = app.add_subcommand("device", "Enrol, list, renew and revoke a fleet's devices");
+  device->require_subcommand(1);
+  device->footer(
+      "AFLGUARD_FLEET stands for --fleet.\n\nExample:\n  aflguard device add pi-1 --fleet greenhouse");
+
+  CLI::App* verb = add_verb(*device, options, action, "add", "Enrol a device",
+                            "aflguard device add pi-1 --fleet greenhouse", add);
+  add_certificate_options(verb, *options);
+  verb->add_option("name", options->name, "Its name, which nobody had before")->required();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+
+  verb =
+      add_verb(*device, options, action, "renew", "A new certificate; the old one stays good until it ends",
+               "aflguard device renew pi-1 --fleet greenhouse", renew);
+  add_certificate_options(verb, *options);
+  verb->add_option("name", options->name, "An enrolled device")->required();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+
+  verb = add_verb(*device, options, action, "list", "Every device, with the end of its certificate",
+                  "aflguard device list --fleet greenhouse --json", list);
+  verb->add_flag("--json", options->json, "Print one JSON document");
+
+  verb =
+      add_verb(*device, options, action, "revoke", "Shut a device out for good, also while it is connected",
+               "aflguard device revoke pi-1 --fleet greenhouse", revoke);
+  verb->add_option("name", options->name, "An enrolled device")->required();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+
+  verb = add_verb(*device, options, action, "bundle", "One file with everything that goes to the board",
+                  "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar\n  aflguard device bundle pi-1 "
+                  "--fleet greenhouse "
+                  "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot",
+                  bundle);
+  verb->add_option("name", options->name, "An enrolled device")->required();
+  verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
+      ->required();
+  CLI::Option* boot = verb->add_flag("--boot", options->boot,
+                                     "Make a folder with all that goes to the boot partition of a stock "
+                                     "Raspberry Pi OS (64 bit); not tried on a real board yet");
+  // One value each: what follows it is the device's name.
+  verb->add_option("--deb", options->packages,
+                   "With --boot: the client's package for arm64; otherwise what ./run package has made")
+      ->allow_extra_args(false)
+      ->needs(boot);
+  verb->add_option("--ssh-key", options->ssh_keys,
+                   "With --boot: a file of ssh public keys that may log in as 'admin'; otherwise nobody may")
+      ->needs(boot);
+}
+
+}  // namespace aflguard::tools

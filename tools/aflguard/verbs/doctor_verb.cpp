@@ -1,0 +1,63 @@
+#include "tools/aflguard/verbs/doctor_verb.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <unistd.h>
+
+#include "fleet/doctor/doctor.h"
+
+namespace aflguard::tools {
+namespace {
+
+struct DoctorOptions {
+  std::string fleet;
+  std::string client;
+  bool json = false;
+};
+
+Status examine(const DoctorOptions& options) {
+  const SystemClock clock;
+  Findings findings;
+  examine_machine(findings, clock, !options.fleet.empty());
+  if (!options.fleet.empty()) {
+    const FleetFolder folder{std::filesystem::absolute(options.fleet).lexically_normal()};
+    if (examine_files(findings, folder, clock)) {
+      const auto settings = read_fleet_settings(folder.settings());
+      if (settings.ok() && examine_broker(findings, folder, *settings)) {
+        examine_gateway(findings, folder, clock);
+      }
+    }
+  } else {
+    examine_disk(findings, "disk", "/");
+  }
+  if (!options.client.empty()) examine_client(findings, options.client, clock);
+  const char* const no_colour = std::getenv("NO_COLOR");
+  const bool colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+  std::printf("%s\n",
+              options.json ? findings_document(findings).c_str() : findings_text(findings, colour).c_str());
+  std::fflush(stdout);
+  const std::size_t problems = findings.count(FindingLevel::kProblem);
+  if (problems == 0) return {};
+  return unavailable("the doctor found " + std::to_string(problems) + " problem" +
+                     (problems == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void add_doctor_verb(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* verb = app.add_subcommand("doctor", "Look for what is wrong, and say what to do");
+  verb->add_option("--fleet", options->fleet, "A fleet's folder: its files, broker and gateway too")
+      ->envname("AFLGUARD_FLEET");
+  verb->add_option("--client-config", options->client, "A board's client.toml, and everything that it names");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->footer(
+      "Changes nothing. Exit code 0 when there is no problem (warnings may be), 1 otherwise.\n\n"
+      "Examples:\n  aflguard doctor\n  aflguard doctor --fleet greenhouse --json\n"
+      "  aflguard doctor --client-config /etc/aflguard/client.toml");
+  verb->callback([options, &action] { action = [options] { return examine(*options); }; });
+}
+
+}  // namespace aflguard::tools

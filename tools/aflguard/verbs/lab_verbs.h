@@ -1,0 +1,11 @@
+#pragma once
+
+#include "lab/runs/experiment.h"
+#include "tools/aflguard/verb.h"
+
+namespace aflguard::tools {
+
+/// aflguard lab run | table | figure | list | bound, with the defenses and attacks of `catalog`.
+void add_lab_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
+
+}  // namespace aflguard::tools
