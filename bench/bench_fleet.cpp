@@ -12,19 +12,19 @@
 #include <thread>
 #include <unistd.h>
 
+#include "bench/bench_result.h"
 #include "core/aggregation/reference_update.h"
 #include "core/base/random.h"
+#include "core/identity/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy.h"
 #include "core/learning_onnx/onnx_trainer.h"
-#include "core/identity/device_book.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/openssl_authority.h"
 #include "models/zoo/zoo_package.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace fs = std::filesystem;
 namespace {
 
@@ -149,19 +149,19 @@ Status BenchFleet::make(std::size_t devices, const std::string& host) {
   const SystemClock clock;
   host_ = host;
   TRY(port_, free_port(host));
-  FleetSettings settings;
+  fleet::FleetSettings settings;
   settings.name = kFleet;
   settings.broker_host = host;
   settings.broker_port = port_;
   TRY(const ModelPackage package, models::build_zoo_package("cnn"));
   const fs::path model = scratch_.path() / "model";
   TRY_STATUS(write_model_package(package, model));
-  TRY(auto authority, OpensslAuthority::create(kFleet, clock.wall() - kCertificateBackdating,
-                                               clock.wall() + kAuthorityLifetime));
-  TRY_STATUS(create_fleet(folder_.root, settings, authority, model, clock));
-  TRY(Fleet fleet, Fleet::open(folder_.root));
+  TRY(auto authority, fleet::OpensslAuthority::create(kFleet, clock.wall() - fleet::kCertificateBackdating,
+                                                      clock.wall() + fleet::kAuthorityLifetime));
+  TRY_STATUS(fleet::create_fleet(folder_.root, settings, authority, model, clock));
+  TRY(fleet::Fleet fleet, fleet::Fleet::open(folder_.root));
   for (std::size_t i = 1; i <= devices; ++i) {
-    DeviceOrder order;
+    fleet::DeviceOrder order;
     order.name = "device-" + std::to_string(i);
     TRY_STATUS(fleet.add_device(order, authority, clock));
   }
@@ -260,7 +260,7 @@ MqttOptions BenchFleet::device_options(std::size_t device) const {
   options.host = host_;
   options.port = port_;
   options.client_id = device_name;
-  options.tls = MqttTls{folder / "ca.crt", folder / "device.crt", folder / "device.key"};
+  options.tls = TlsFiles{folder / "ca.crt", folder / "device.crt", folder / "device.key"};
   return options;
 }
 
@@ -367,4 +367,4 @@ Result<double> BenchFleet::sync_ms() const {
   return summarise(std::move(times)).median;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "core/system/atomic_file.h"
-#include "core/system/background_process.h"
+#include "bench/line_process.h"
 #include "core/identity/signature.h"
 #include "core/learning/model_package.h"
+#include "core/system/atomic_file.h"
+#include "core/system/background_process.h"
 #include "core/transport_mqtt/mqtt_options.h"
 #include "fleet/folder/fleet_folder.h"
-#include "bench/line_process.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// A program that was built with this one.
 [[nodiscard]] std::filesystem::path program_beside_us(const std::string& name);
@@ -86,7 +86,7 @@ class BenchFleet final {
   [[nodiscard]] Status write_client_settings(std::size_t samples) const;
 
   StagedDirectory scratch_;
-  FleetFolder folder_;
+  fleet::FleetFolder folder_;
   std::string host_;
   std::uint16_t port_ = 0;
   std::string model_hash_;
@@ -97,4 +97,4 @@ class BenchFleet final {
   std::optional<BackgroundProcess> gateway_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/envelope/piece_sender.h"
 #include "bench/bench_publishers.h"
 #include "bench/bench_slow_link.h"
+#include "core/envelope/piece_sender.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 constexpr double kEveryVerdict = 1e6;  // models per second: no verdict is without one
@@ -245,4 +245,4 @@ Result<std::vector<BenchResult>> bench_gateway(const BenchGatewayOptions& option
   return results;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

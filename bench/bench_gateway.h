@@ -3,11 +3,11 @@
 #include <functional>
 #include <vector>
 
+#include "bench/bench_result.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 struct BenchGatewayOptions {
   int rounds = 7;               ///< in which ours and the baseline take turns
@@ -23,4 +23,4 @@ struct BenchGatewayOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_gateway(const BenchGatewayOptions& options,
                                                              Progress& progress);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

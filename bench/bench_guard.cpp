@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <ctime>
 
-#include "core/aggregation/guards/aflguard.h"
+#include "bench/pytorch_baseline.h"
 #include "core/aggregation/aggregator.h"
+#include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/span_guard.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 #include "core/base/random.h"
 #include "datasets/load.h"
 #include "lab/campaigns/lab_resources.h"
-#include "bench/pytorch_baseline.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -357,7 +357,7 @@ Result<BenchResult> bench_run(const BenchGuardOptions& options, const lab::Catal
                               Progress& progress) {
   constexpr const char* kName = "mnist_run_cpu_s";
   TRY(auto settings, lab::default_settings("mnist"));
-  TRY(const auto resources, make_lab_resources(catalog, std::nullopt));
+  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt));
   TRY(const auto model, resources.model("mnist"));
   std::string which;
   const auto data = mnist_or_noise(which);
@@ -433,4 +433,4 @@ Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options, c
   return results;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -2,12 +2,12 @@
 
 #include <vector>
 
+#include "bench/bench_result.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "lab/runs/experiment.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 struct BenchGuardOptions {
   int rounds = 15;            ///< in which ours and the baseline take turns
@@ -20,4 +20,4 @@ struct BenchGuardOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options,
                                                            const lab::Catalog& catalog, Progress& progress);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

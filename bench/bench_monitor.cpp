@@ -3,24 +3,24 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/bench_fleet.h"
+#include "bench/bench_status_crowd.h"
+#include "bench/terminal_process.h"
 #include "core/base/random.h"
 #include "core/base/rfc3339.h"
 #include "fleet/monitor/frame_diff.h"
 #include "fleet/monitor/monitor_screen.h"
 #include "fleet/monitor/screen_reader.h"
 #include "fleet/view/view_text.h"
-#include "bench/bench_fleet.h"
-#include "bench/bench_status_crowd.h"
-#include "bench/terminal_process.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-constexpr ScreenSize kScreen{120, 40};
+constexpr view::ScreenSize kScreen{120, 40};
 constexpr milliseconds kPatience(60'000);
 constexpr int kKeysPerRound = 20;
 constexpr int kProbesPerRound = 10;
@@ -100,7 +100,7 @@ class Watcher final {
 
   TerminalProcess monitor_;
   std::function<bool()> stop_;
-  ScreenReader screen_{kScreen};
+  view::ScreenReader screen_{kScreen};
   std::uint64_t bytes_ = 0;
   const TerminalProcess::Take take_ = [this](std::string_view bytes) {
     bytes_ += bytes.size();
@@ -147,7 +147,7 @@ class MonitorBench final {
                                               fleet_.root().string(), "--identity", "operator"},
                                              kScreen));
     Watcher watcher(std::move(process), options_.stop);
-    const std::string everybody = "devices " + grouped(options_.devices + 1);
+    const std::string everybody = "devices " + view::grouped(options_.devices + 1);
     TRY_STATUS(watcher.wait_for([&] { return watcher.shows(everybody); }));
     measured.start_s.push_back(milliseconds_since(begin) / 1000);
     const SpeakingCrowd speaking(crowd_, options_.interval);
@@ -227,7 +227,7 @@ std::string summary_message(const std::string& device, std::uint64_t turn) {
                                  {"recent_rejected_share", 0.11},
                                  {"distance_ratio", 0.65},
                                  {"distance_trend", -0.02}};
-  for (std::size_t i = 0; i < kMaxRecent; ++i) {
+  for (std::size_t i = 0; i < view::kMaxRecent; ++i) {
     const auto step = static_cast<double>((turn + i) % 7);
     json["recent"].push_back({1'769'860'800'000 + i, 10 + step, 18.9, 1});
   }
@@ -236,10 +236,10 @@ std::string summary_message(const std::string& device, std::uint64_t turn) {
 
 /// Milliseconds of CPU time that one frame of so many devices costs, all of which have spoken since the last.
 Result<double> frame_ms(std::size_t devices) {
-  TRY(auto picture, FleetPicture::create("bench", "operator"));
+  TRY(auto picture, view::FleetPicture::create("bench", "operator"));
   TRY(const auto topics, FleetTopics::create("bench"));
-  MonitorScreen screen(Glyphs::kUnicode);
-  std::optional<Frame> shown;
+  view::MonitorScreen screen(view::Glyphs::kUnicode);
+  std::optional<view::Frame> shown;
   double sum = 0;
   for (int turn = 0; turn < kFrames; ++turn) {
     for (std::size_t i = 1; i <= devices; ++i) {
@@ -251,8 +251,8 @@ Result<double> frame_ms(std::size_t devices) {
     timespec begin{};
     timespec end{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-    Frame frame = screen.render(picture, kScreen, system_clock::now(), {});
-    const std::string bytes = frame_diff(shown, frame, true);
+    view::Frame frame = screen.render(picture, kScreen, system_clock::now(), {});
+    const std::string bytes = view::frame_diff(shown, frame, true);
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     if (bytes.empty()) return internal_error("nothing changed on the screen");
     shown = std::move(frame);
@@ -336,4 +336,4 @@ Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& option
   return results;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

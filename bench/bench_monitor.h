@@ -3,11 +3,11 @@
 #include <functional>
 #include <vector>
 
+#include "bench/bench_result.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 struct BenchMonitorOptions {
   int rounds = 3;
@@ -23,4 +23,4 @@ struct BenchMonitorOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& options,
                                                              Progress& progress);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

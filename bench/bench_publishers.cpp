@@ -1,6 +1,6 @@
 #include "bench/bench_publishers.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 Result<std::istringstream> expect_answer(LineProcess& process, const std::string& word) {
   TRY(const std::string line, process.receive());
@@ -58,8 +58,8 @@ Result<std::vector<PublisherAnswer>> Publishers::answers() {
 
 double Publishers::cpu_seconds() const {
   double sum = 0;
-  for (const LineProcess& process : processes_) sum += tools::cpu_seconds(process.pid());
+  for (const LineProcess& process : processes_) sum += cli::cpu_seconds(process.pid());
   return sum;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

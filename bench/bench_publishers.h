@@ -7,7 +7,7 @@
 #include "bench/bench_fleet.h"
 #include "bench/line_process.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// When updates were complete, in seconds on the steady clock.
 using Moments = std::vector<double>;
@@ -44,4 +44,4 @@ class Publishers final {
   std::vector<LineProcess> processes_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

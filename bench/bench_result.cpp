@@ -7,8 +7,9 @@
 #include <thread>
 
 #include "core/base/check.h"
+#include "core/base/version.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -65,7 +66,7 @@ Repetitions summarise(std::vector<double> measurements) {
 }
 
 Json machine_context() {
-  return {{"version", AFLGUARD_VERSION},
+  return {{"version", kVersion},
           {"processor", processor_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", __VERSION__},
@@ -117,4 +118,4 @@ std::string bench_table(const std::vector<BenchResult>& results) {
   return table;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

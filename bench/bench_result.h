@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// One measured figure: the median of its repetitions, beside a baseline measured in the same run.
 struct BenchResult {
@@ -44,4 +44,4 @@ struct Repetitions {
 /// One line per figure, for people.
 [[nodiscard]] std::string bench_table(const std::vector<BenchResult>& results);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

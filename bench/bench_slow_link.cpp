@@ -9,7 +9,7 @@
 #include "bench/bench_publishers.h"
 #include "bench/slow_link.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 constexpr const char* kName = "slow_link_update_s";
@@ -135,4 +135,4 @@ Result<BenchResult> bench_slow_link(int rounds, Progress& progress) {
   return result;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -5,7 +5,7 @@
 
 #include "core/base/rfc3339.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -123,4 +123,4 @@ void StatusCrowd::hear(const BusEvent& event) {
   known_.insert(received->message.topic);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

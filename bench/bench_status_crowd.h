@@ -6,12 +6,12 @@
 #include <set>
 #include <string>
 
+#include "bench/bench_fleet.h"
 #include "core/base/log.h"
 #include "core/transport/topics.h"
 #include "core/transport_mqtt/mqtt_bus.h"
-#include "bench/bench_fleet.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// What a device says of itself when it speaks for the `turn`th time: time, state, version, counters, delay,
 /// loss and message differ from the time before.
@@ -69,4 +69,4 @@ class StatusCrowd final {
   std::atomic<Time::rep> echo_{0};
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

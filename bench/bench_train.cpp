@@ -4,15 +4,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/system/atomic_file.h"
-#include "core/system/child_process.h"
+#include "bench/pytorch_baseline.h"
 #include "core/base/random.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "models/training_graph.h"
 #include "models/zoo/zoo_package.h"
-#include "bench/pytorch_baseline.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace fs = std::filesystem;
 namespace {
 
@@ -198,4 +198,4 @@ Result<std::vector<BenchResult>> bench_train(const BenchTrainOptions& options, P
   return results;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -2,11 +2,11 @@
 
 #include <vector>
 
+#include "bench/bench_result.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 struct BenchTrainOptions {
   int rounds = 9;             ///< of ours and the baseline, taking turns
@@ -17,4 +17,4 @@ struct BenchTrainOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_train(const BenchTrainOptions& options,
                                                            Progress& progress);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <memory>
 
-#include "core/system/stop_signal.h"
 #include "bench/bench_gateway.h"
 #include "bench/bench_guard.h"
 #include "bench/bench_monitor.h"
 #include "bench/bench_train.h"
 #include "bench/bench_watch.h"
+#include "core/system/stop_signal.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 void print(const std::string& benchmark, const std::vector<BenchResult>& results, bool json) {
@@ -22,7 +22,7 @@ void print(const std::string& benchmark, const std::vector<BenchResult>& results
   }
 }
 
-void add_train(CLI::App& bench, Action& action) {
+void add_train(CLI::App& bench, cli::Action& action) {
   struct Options {
     BenchTrainOptions train;
     bool json = false;
@@ -50,7 +50,7 @@ void add_train(CLI::App& bench, Action& action) {
   });
 }
 
-void add_guard(CLI::App& bench, Action& action, const lab::Catalog& catalog) {
+void add_guard(CLI::App& bench, cli::Action& action, const lab::Catalog& catalog) {
   struct Options {
     BenchGuardOptions guard;
     bool json = false;
@@ -81,7 +81,7 @@ void add_guard(CLI::App& bench, Action& action, const lab::Catalog& catalog) {
   });
 }
 
-void add_gateway(CLI::App& bench, Action& action) {
+void add_gateway(CLI::App& bench, cli::Action& action) {
   struct Options {
     BenchGatewayOptions gateway;
     bool json = false;
@@ -130,7 +130,7 @@ struct CrowdBenchmark {
 };
 
 template <typename CrowdOptions>
-void add_crowd(CLI::App& bench, Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
+void add_crowd(CLI::App& bench, cli::Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
   struct Options {
     CrowdOptions crowd;
     bool json = false;
@@ -167,7 +167,7 @@ void add_crowd(CLI::App& bench, Action& action, const CrowdBenchmark<CrowdOption
 
 }  // namespace
 
-void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
+void add_bench_verbs(CLI::App& app, cli::Action& action, const lab::Catalog& catalog) {
   CLI::App* bench =
       app.add_subcommand("bench", "Benchmarks, each beside a baseline measured in the same run");
   bench->require_subcommand(1);
@@ -184,4 +184,4 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
                                   "Length of the spans in which CPU time is measured", bench_monitor});
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -3,9 +3,9 @@
 #include "lab/runs/experiment.h"
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// `aflguard bench train | guard | gateway`; guard runs the defenses of `catalog`.
-void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
+void add_bench_verbs(CLI::App& app, cli::Action& action, const lab::Catalog& catalog);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -4,7 +4,7 @@
 #include "bench/bench_publishers.h"
 #include "bench/bench_status_crowd.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -146,4 +146,4 @@ Result<std::vector<BenchResult>> bench_watch(const BenchWatchOptions& options, P
   return results;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

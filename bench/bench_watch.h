@@ -3,11 +3,11 @@
 #include <functional>
 #include <vector>
 
+#include "bench/bench_result.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 struct BenchWatchOptions {
   int rounds = 3;  ///< in which quiet and busy spans take turns
@@ -22,4 +22,4 @@ struct BenchWatchOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_watch(const BenchWatchOptions& options,
                                                            Progress& progress);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

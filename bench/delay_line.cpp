@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 void DelayLine::push(Bytes packet, Time now) {
   if (packets_.size() >= max_packets_) {
@@ -27,4 +27,4 @@ std::optional<Bytes> DelayLine::pop(Time now) {
   return packet;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -8,7 +8,7 @@
 
 #include "core/base/bytes.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// One direction of a link that has a rate and a delay: packets leave one after the other, and each arrives a
 /// fixed time later. What does not fit into its queue is lost. A state machine: no I/O, no thread, no clock.
@@ -36,4 +36,4 @@ class DelayLine final {
   std::size_t lost_ = 0;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -10,7 +10,7 @@
 
 extern char** environ;
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 Result<LineProcess> LineProcess::start(const std::vector<std::string>& arguments) {
   int to_child[2];
@@ -72,4 +72,4 @@ Result<std::string> LineProcess::receive() {
   return line;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// A child process that answers one line per line. Ends with its parent's interest: destroying it closes its
 /// standard input and waits.
@@ -32,4 +32,4 @@ class LineProcess final {
   std::FILE* from_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -4,7 +4,7 @@
 
 #include "bench/pytorch_baseline_script.h"  // made by CMake from pytorch_baseline.py
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 Result<PyTorchBaseline> PyTorchBaseline::start() {
   // Debian's PyTorch belongs to Debian's Python, which is not always the first one on the path.
@@ -29,4 +29,4 @@ Result<double> PyTorchBaseline::step_cpu_ms(const std::string& model, int steps)
   return milliseconds;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -3,10 +3,10 @@
 #include <optional>
 #include <string>
 
-#include "core/base/result.h"
 #include "bench/line_process.h"
+#include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// PyTorch on one thread in a process of its own (bench/pytorch_baseline.py), waiting for requests.
 class PyTorchBaseline final {
@@ -25,4 +25,4 @@ class PyTorchBaseline final {
   std::string version_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

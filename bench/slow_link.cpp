@@ -12,10 +12,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/system/child_process.h"
 #include "bench/delay_line.h"
+#include "core/system/child_process.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -130,4 +130,4 @@ void SlowLink::carry() const {
   }
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// How the link behaves, the same in both directions.
 struct SlowLinkTerms {
@@ -50,4 +50,4 @@ class SlowLink final {
   std::thread carrier_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

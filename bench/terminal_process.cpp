@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -32,7 +32,8 @@ using std::chrono::milliseconds;
 
 }  // namespace
 
-Result<TerminalProcess> TerminalProcess::start(const std::vector<std::string>& arguments, ScreenSize size) {
+Result<TerminalProcess> TerminalProcess::start(const std::vector<std::string>& arguments,
+                                               view::ScreenSize size) {
   winsize window{};
   window.ws_col = static_cast<unsigned short>(size.columns);
   window.ws_row = static_cast<unsigned short>(size.rows);
@@ -88,4 +89,4 @@ Status TerminalProcess::read_until(const Take& take, const std::function<bool()>
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

@@ -10,14 +10,14 @@
 #include "core/base/result.h"
 #include "fleet/monitor/frame.h"
 
-namespace aflguard::tools {
+namespace aflguard::bench {
 
 /// A program on a pseudo-terminal, as somebody in front of one would use it. It ends with this object.
 class TerminalProcess final {
  public:
   /// kIo when no terminal can be had; a program that cannot be run ends at once.
   [[nodiscard]] static Result<TerminalProcess> start(const std::vector<std::string>& arguments,
-                                                     ScreenSize size);
+                                                     view::ScreenSize size);
   TerminalProcess(TerminalProcess&& other) noexcept;
   TerminalProcess& operator=(TerminalProcess&&) = delete;
   TerminalProcess(const TerminalProcess&) = delete;
@@ -43,4 +43,4 @@ class TerminalProcess final {
   int terminal_;  ///< our end
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::bench

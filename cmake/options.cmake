@@ -3,7 +3,8 @@ option(AFLGUARD_TESTS "Build the tests" ON)
 option(AFLGUARD_FUZZER "Build the fuzz targets as libFuzzer programs (clang) instead of corpus replays" OFF)
 option(AFLGUARD_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" ON)
 set(AFLGUARD_TEST_PREFIX "" CACHE STRING "Put before the name of every test, e.g. arm64.")
-set(AFLGUARD_ONLY_TESTS "" CACHE STRING "Regular expression: only these tests are built (target tests.chosen) and known to ctest")
+set(AFLGUARD_ONLY_TESTS "" CACHE STRING "A label: only tests that carry it are built (target tests.chosen) and known to ctest: board (quick, of what
+    boards run), device (everything that boards run), threads")
 set(AFLGUARD_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 set(AFLGUARD_CACHE_DIR "$ENV{HOME}/.cache/aflguard" CACHE PATH "Where ./run setup keeps pinned downloads")
 

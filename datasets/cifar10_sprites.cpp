@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/system/atomic_file.h"
 #include "core/learning/data/cifar10.h"
+#include "core/system/atomic_file.h"
 #include "datasets/png_libpng.h"
 
 namespace aflguard::datasets {

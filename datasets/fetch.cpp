@@ -2,10 +2,10 @@
 
 #include <functional>
 
+#include "core/base/sha256.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "core/system/folder_lock.h"
-#include "core/base/sha256.h"
 
 namespace aflguard::datasets {
 namespace fs = std::filesystem;

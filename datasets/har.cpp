@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "core/system/atomic_file.h"
 #include "core/learning/data/csv.h"
-#include "core/learning/model_description.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/data/shape.h"
+#include "core/learning/model_description.h"
+#include "core/system/atomic_file.h"
 #include "datasets/xz_lzma.h"
 
 namespace aflguard::datasets {

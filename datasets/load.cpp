@@ -5,9 +5,10 @@
 
 #include "core/learning/data/cifar10.h"
 #include "core/learning/data/idx.h"
-#include "core/learning/model_description.h"
 #include "core/learning/data/npy.h"
 #include "core/learning/data/npy_dataset.h"
+#include "core/learning/data/shape.h"
+#include "core/learning/model_description.h"
 #include "datasets/folders.h"
 #include "datasets/manifest.h"
 

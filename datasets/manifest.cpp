@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 
 namespace aflguard::datasets {
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
 #include "datasets/mnist.h"
 
-#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 #include "datasets/gzip_zlib.h"
 
 namespace aflguard::datasets {

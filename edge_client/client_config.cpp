@@ -5,7 +5,7 @@
 #include "core/base/identifier.h"
 #include "core/config/dataset_section.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 constexpr double kDay = 86'400;
@@ -89,4 +89,4 @@ ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& s
   return config;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -11,7 +11,7 @@
 #include "core/learning/dataset_files.h"
 #include "edge_client/training/training_schedule.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Everything that client.toml can say; edge_client/client.example.toml explains each key.
 struct ClientConfig {
@@ -48,4 +48,4 @@ struct ClientConfig {
 /// `state` is where state goes when the file does not say.
 [[nodiscard]] ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state = "state");
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

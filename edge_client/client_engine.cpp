@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "core/system/process_memory.h"
 #include "core/base/rfc3339.h"
 #include "core/envelope/message_codec.h"
+#include "core/system/process_memory.h"
 #include "edge_client/receiving/verdict_text.h"
 #include "edge_client/sending/waiting_update.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 using std::chrono::milliseconds;
@@ -410,4 +410,4 @@ void ClientEngine::refused(const Refusal& refusal) {
   refusals_since_log_ = 0;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -10,16 +10,16 @@
 #include "core/base/log.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
+#include "core/telemetry/device_status.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "core/telemetry/device_status.h"
 #include "edge_client/receiving/gateway_inbox.h"
-#include "edge_client/training/local_training.h"
 #include "edge_client/sending/outgoing_update.h"
-#include "edge_client/training/training_schedule.h"
 #include "edge_client/sending/update_spool.h"
+#include "edge_client/training/local_training.h"
+#include "edge_client/training/training_schedule.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 struct EngineSettings {
   InboxTerms terms;  ///< fleet, device, model
@@ -158,4 +158,4 @@ class ClientEngine final {
   Time refusal_log_time_{};
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

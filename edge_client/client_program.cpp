@@ -8,18 +8,19 @@
 
 #include "core/base/clock.h"
 #include "core/base/rfc3339.h"
-#include "core/system/service_notify.h"
 #include "core/base/sha256.h"
-#include "core/system/stop_signal.h"
+#include "core/base/version.h"
 #include "core/envelope/model_hash.h"
 #include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/service_notify.h"
+#include "core/system/stop_signal.h"
+#include "core/telemetry/device_status.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
-#include "core/telemetry/device_status.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 using std::chrono::steady_clock;
@@ -94,7 +95,7 @@ EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded)
   settings.answer.longest = 10 * config.answer_wait;
   settings.status_interval = config.status_interval;
   settings.jitter_seed = number_of(config.device);
-  settings.software = AFLGUARD_VERSION;
+  settings.software = kVersion;
   settings.certificate_until = loaded.identity.certificate.not_after;
   return settings;
 }
@@ -105,7 +106,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   options.host = config.host;
   options.port = config.port;
   options.client_id = config.device;
-  options.tls = MqttTls{config.ca, config.certificate, config.key};
+  options.tls = TlsFiles{config.ca, config.certificate, config.key};
   options.connect_timeout = kConnectPatience;
   if (config.protocol == "5") options.protocol = MqttProtocol::kMqtt5;
   if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
@@ -281,7 +282,7 @@ int run_command(const ClientProgram& program, const CommandLine& command) {
 
 int run_client_program(const ClientProgram& program, int argc, char** argv) {
   CLI::App app(program.about, program.name);
-  app.set_version_flag("--version", AFLGUARD_VERSION);
+  app.set_version_flag("--version", kVersion);
   app.footer(
       "Examples:\n  " + program.name + " --config /etc/aflguard/client.toml --test-config\n  " +
       program.name + " --config /etc/aflguard/client.toml\n  " + program.name +
@@ -312,4 +313,4 @@ int run_client_program(const ClientProgram& program, int argc, char** argv) {
   return run_command(program, command);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -16,7 +16,7 @@ namespace CLI {
 class App;
 }
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// What there is to make a training of; all borrowed, and alive as long as the training.
 struct TrainingContext {
@@ -40,4 +40,4 @@ struct ClientProgram {
 /// The whole life of the program; its exit code: 0 done or stopped by a signal, 1 failure, 2 usage.
 [[nodiscard]] int run_client_program(const ClientProgram& program, int argc, char** argv);
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

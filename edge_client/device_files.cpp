@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/system/atomic_file.h"
 #include "core/base/identifier.h"
 #include "core/identity_mbedtls/mbedtls_certificate.h"
+#include "core/system/atomic_file.h"
 #include "edge_client/identity.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace fs = std::filesystem;
 namespace {
 
@@ -68,4 +68,4 @@ Status make_device_identity(const std::string& device, const fs::path& folder) {
   return write_file_atomically(folder / "device.csr", request);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

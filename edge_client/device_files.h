@@ -11,7 +11,7 @@
 #include "core/identity_mbedtls/mbedtls_signer.h"
 #include "edge_client/client_config.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Who this device is and whom it believes, read from its files and checked.
 struct DeviceIdentity {
@@ -33,4 +33,4 @@ struct DeviceIdentity {
 /// kInvalidInput when the folder has a key already: a key is never overwritten.
 [[nodiscard]] Status make_device_identity(const std::string& device, const std::filesystem::path& folder);
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 constexpr std::uint64_t kMaxSecretBytes = 64 * 1024;
@@ -63,4 +63,4 @@ Status check_identity(const Certificate& certificate, const PublicKey& key, cons
   return {};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -8,7 +8,7 @@
 #include "core/identity/certificate.h"
 #include "core/identity/signature.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// The content of a file that holds a secret. kInvalidInput, with the command that mends it, when the file is
 /// not a regular one, belongs to somebody else than this user or root, or may be read by anybody else.
@@ -19,4 +19,4 @@ namespace aflguard {
 [[nodiscard]] Status check_identity(const Certificate& certificate, const PublicKey& key,
                                     const std::string& device, std::chrono::system_clock::time_point now);
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -4,6 +4,7 @@
 #include "gateway_server/history/history_question.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ReadQuestion read = read_history_question(std::as_bytes(std::span(data, size)));

@@ -6,26 +6,26 @@
 #include <set>
 #include <thread>
 
+#include "core/envelope/piece_assembler.h"
+#include "core/http/http_listener.h"
 #include "core/system/disk_space.h"
 #include "core/system/service_notify.h"
-#include "core/envelope/piece_assembler.h"
+#include "gateway_server/history/history_collector.h"
+#include "gateway_server/history/history_thread.h"
+#include "gateway_server/intake/refusal_ledger.h"
+#include "gateway_server/intake/verification_pool.h"
+#include "gateway_server/judging/judge_thread.h"
+#include "gateway_server/judging/reference_thread.h"
+#include "gateway_server/replies/outbox.h"
+#include "gateway_server/replies/reply_thread.h"
 #include "gateway_server/telemetry/device_presence.h"
 #include "gateway_server/telemetry/device_summaries.h"
 #include "gateway_server/telemetry/event_stream.h"
-#include "gateway_server/history/history_collector.h"
-#include "gateway_server/history/history_thread.h"
 #include "gateway_server/telemetry/home_assistant.h"
-#include "core/http/http_listener.h"
-#include "gateway_server/judging/judge_thread.h"
-#include "gateway_server/replies/outbox.h"
 #include "gateway_server/telemetry/prometheus_text.h"
-#include "gateway_server/judging/reference_thread.h"
-#include "gateway_server/intake/refusal_ledger.h"
-#include "gateway_server/replies/reply_thread.h"
 #include "gateway_server/telemetry/telemetry.h"
-#include "gateway_server/intake/verification_pool.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
@@ -655,4 +655,4 @@ void Gateway::stop() {
   engine_->stop();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -8,13 +8,13 @@
 #include "core/base/log.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "gateway_server/judging/evaluation_thread.h"
-#include "gateway_server/settings/gateway_settings.h"
 #include "gateway_server/intake/live_registry.h"
-#include "gateway_server/store/sqlite_telemetry.h"
+#include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
+#include "gateway_server/settings/gateway_settings.h"
+#include "gateway_server/store/sqlite_telemetry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What a gateway is made from. main() makes it; everything is borrowed and outlives the gateway.
 struct GatewayParts {
@@ -56,4 +56,4 @@ class Gateway final {
   std::unique_ptr<Engine> engine_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

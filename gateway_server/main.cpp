@@ -8,12 +8,13 @@
 #include "core/aggregation/guards/kardam.h"
 #include "core/aggregation/guards/span_guard.h"
 #include "core/aggregation/guards/zeno_plus_plus.h"
-#include "core/system/secret_file.h"
-#include "core/system/stop_signal.h"
+#include "core/base/version.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/learning/evaluation.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/secret_file.h"
+#include "core/system/stop_signal.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
 #include "gateway_server/settings/gateway_inputs.h"
@@ -36,13 +37,13 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
   options.host = settings.broker.host;
   options.port = settings.broker.port;
   options.client_id = "gateway";
-  options.tls = MqttTls{settings.identity.ca, settings.identity.certificate, settings.identity.key};
+  options.tls = TlsFiles{settings.identity.ca, settings.identity.certificate, settings.identity.key};
   options.protocol = settings.broker.protocol == "5"       ? MqttProtocol::kMqtt5
                      : settings.broker.protocol == "3.1.1" ? MqttProtocol::kMqtt311
                                                            : MqttProtocol::kAutomatic;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = settings.limits.inbox_bytes;
-  const std::string lost = status_json("lost", {settings.fleet, settings.guard.name, AFLGUARD_VERSION},
+  const std::string lost = status_json("lost", {settings.fleet, settings.guard.name, kVersion},
                                        "the gateway is gone without saying goodbye");
   const auto bytes = std::as_bytes(std::span(lost));
   options.last_will =
@@ -173,7 +174,7 @@ Status run(GatewaySettings settings, bool only_test) {
                    .topics = topics,
                    .terms = terms,
                    .dimension = model.dimension(),
-                   .software = AFLGUARD_VERSION,
+                   .software = kVersion,
                    .bus = *bus,
                    .registry = *registry,
                    .verifier = verifier,
@@ -199,7 +200,7 @@ int report(const Error& error) {
 int main(int argc, char** argv) {
   CLI::App app("The gateway of an AFLGuard fleet: judges every device's update and keeps the global model.",
                "aflguard-gateway");
-  app.set_version_flag("--version", AFLGUARD_VERSION);
+  app.set_version_flag("--version", kVersion);
   app.footer(
       "Example:\n  aflguard-gateway --config orchard/gateway/gateway.toml --test-config\n"
       "'aflguard fleet init' writes a configuration in which every key is explained.");

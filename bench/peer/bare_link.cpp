@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 namespace {
 
 struct Socket {
@@ -44,4 +44,4 @@ Result<double> send_over_bare_link(const std::string& host, std::uint16_t port, 
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

@@ -2,7 +2,7 @@
 
 #include "core/transport/topics.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 namespace {
 
 constexpr std::chrono::seconds kPatience(60);
@@ -33,4 +33,4 @@ Result<Moments> Counter::count(std::size_t updates, std::size_t bytes_each) {
   return moments;
 }
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

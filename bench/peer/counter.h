@@ -2,7 +2,7 @@
 
 #include "bench/peer/peer.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 
 /// The baseline: receives what a gateway would receive, and only counts its bytes.
 class Counter final {
@@ -17,4 +17,4 @@ class Counter final {
   std::unique_ptr<MqttBus> bus_;
 };
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

@@ -3,21 +3,21 @@
 #include <span>
 #include <sstream>
 
-#include "core/learning/data/npy.h"
 #include "bench/peer/bare_link.h"
 #include "bench/peer/counter.h"
 #include "bench/peer/message_counter.h"
 #include "bench/peer/publisher.h"
+#include "core/learning/data/npy.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 
 MqttOptions mqtt_options(const Identity& identity) {
   MqttOptions options;
   options.host = identity.host;
   options.port = identity.port;
   options.client_id = identity.name;
-  options.tls = MqttTls{identity.folder / "ca.crt", identity.folder / (identity.role + ".crt"),
-                        identity.folder / (identity.role + ".key")};
+  options.tls = TlsFiles{identity.folder / "ca.crt", identity.folder / (identity.role + ".crt"),
+                         identity.folder / (identity.role + ".key")};
   options.protocol = MqttProtocol::kMqtt5;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = 256u << 20;
@@ -35,12 +35,12 @@ Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::st
   return unavailable("the broker does not answer");
 }
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench
 
 namespace {
 
 using namespace aflguard;
-using namespace aflguard::peer;
+using namespace aflguard::bench;
 
 /// One line to whoever started us.
 void say(const std::string& line) {

@@ -6,7 +6,7 @@
 
 #include "core/transport_mqtt/paho_options.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 
 Status count_messages(const Identity& identity, const std::vector<std::string>& filters) {
   const MqttOptions options = mqtt_options(identity);
@@ -30,4 +30,4 @@ Status count_messages(const Identity& identity, const std::vector<std::string>& 
   return {};
 }
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

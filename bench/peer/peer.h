@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 
 /// Where and as whom to connect.
 struct Identity {
@@ -31,4 +31,4 @@ using Moments = std::vector<std::chrono::steady_clock::time_point>;
 [[nodiscard]] Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter,
                                                        LogSink& log);
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

@@ -1,10 +1,10 @@
 #include "bench/peer/publisher.h"
 
-#include "core/system/atomic_file.h"
 #include "core/envelope/message_codec.h"
+#include "core/system/atomic_file.h"
 #include "core/transport/topics.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -113,4 +113,4 @@ Result<std::optional<VerdictMessage>> Publisher::take_verdict(const Message& mes
   return std::optional<VerdictMessage>(std::move(*verdict));
 }
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "bench/peer/peer.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
@@ -11,9 +12,8 @@
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/transport/topics.h"
-#include "bench/peer/peer.h"
 
-namespace aflguard::peer {
+namespace aflguard::bench {
 
 /// When a publisher goes on to its next update.
 enum class GoOn {
@@ -70,4 +70,4 @@ class Publisher final {
   std::size_t models_ = 0;
 };
 
-}  // namespace aflguard::peer
+}  // namespace aflguard::bench

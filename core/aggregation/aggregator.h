@@ -10,8 +10,8 @@
 #include "core/aggregation/global_model.h"
 #include "core/aggregation/reference_update.h"
 #include "core/aggregation/update_filter.h"
-#include "core/verdict/verdict.h"
 #include "core/base/result.h"
+#include "core/verdict/verdict.h"
 
 namespace aflguard {
 

@@ -8,8 +8,8 @@
 
 #include "core/aggregation/client_update.h"
 #include "core/aggregation/reference_update.h"
-#include "core/verdict/verdict.h"
 #include "core/base/result.h"
+#include "core/verdict/verdict.h"
 
 namespace aflguard {
 

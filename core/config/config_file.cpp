@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "core/system/atomic_file.h"
 #include "core/base/nearest_name.h"
 #include "core/config/config_value.h"
 #include "core/config/toml_document.h"
+#include "core/system/atomic_file.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;

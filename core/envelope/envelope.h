@@ -8,8 +8,8 @@
 
 #include "core/cbor/cbor.h"
 #include "core/identity/device_registry.h"
-#include "core/verdict/refusal.h"
 #include "core/identity/signature.h"
+#include "core/verdict/refusal.h"
 
 namespace aflguard {
 

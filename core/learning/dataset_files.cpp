@@ -4,6 +4,7 @@
 
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy_dataset.h"
+#include "core/learning/data/shape.h"
 
 namespace aflguard {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/base/result.h"
 #include "core/learning/data/csv.h"
 #include "core/learning/data/dataset.h"
-#include "core/learning/model_description.h"
 #include "core/learning/data/sample_range.h"
+#include "core/learning/model_description.h"
 
 namespace aflguard {
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/sha256.h"
+#include "core/learning/data/shape.h"
 
 namespace aflguard {
 namespace {
@@ -103,16 +104,6 @@ Result<Loss> parse_loss(std::string_view text) {
   if (text == "cross-entropy") return Loss::kCrossEntropy;
   if (text == "mse") return Loss::kMeanSquaredError;
   return invalid_input("unknown loss '" + std::string(text) + "'; use cross-entropy or mse");
-}
-
-std::size_t element_count(const std::vector<std::size_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
-}
-
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
 }
 
 std::size_t Parameter::size() const {

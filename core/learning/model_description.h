@@ -65,7 +65,4 @@ struct ModelDescription {
 [[nodiscard]] std::string manifest_json(const ModelDescription& model);
 [[nodiscard]] Result<ModelDescription> parse_manifest(std::string_view json);
 
-[[nodiscard]] std::size_t element_count(const std::vector<std::size_t>& shape);
-[[nodiscard]] std::string shape_text(const std::vector<std::size_t>& shape);  // "[2, 3]"
-
 }  // namespace aflguard

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
 #include "core/base/random.h"
 #include "core/base/sha256.h"
 #include "core/learning/data/npy.h"
+#include "core/system/atomic_file.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;

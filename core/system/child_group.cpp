@@ -10,7 +10,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace aflguard::tools {
+namespace aflguard {
 namespace {
 
 constexpr std::size_t kShownLines = 3;
@@ -93,4 +93,4 @@ std::string last_lines(const std::filesystem::path& log, std::size_t lines) {
   return text.empty() ? "(empty)" : text;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard {
 
 /// Programs that run beside this one and end with it, however it ends: also when it is killed. They stand in
 /// process groups of their own, so that Ctrl-C reaches this program alone, which then stops them in order.
@@ -45,4 +45,4 @@ class ChildGroup final {
 /// The last `lines` lines of a log, joined by " | " for a one-line error; "(empty)" when there are none.
 [[nodiscard]] std::string last_lines(const std::filesystem::path& log, std::size_t lines);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard

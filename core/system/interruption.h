@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/system/stop_signal.h"
 
-namespace aflguard::tools {
+namespace aflguard {
 
 /// Ctrl-C, as something to wait for.
 class Interruption final {
@@ -31,4 +31,4 @@ class Interruption final {
   std::unique_ptr<StopSignal> signal_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-namespace aflguard::tools {
+namespace aflguard {
 namespace fs = std::filesystem;
 
 Result<fs::path> own_folder() {
@@ -24,4 +24,4 @@ std::string mosquitto_program() {
   return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard

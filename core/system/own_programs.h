@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard {
 
 /// The folder of this very program.
 [[nodiscard]] Result<std::filesystem::path> own_folder();
@@ -16,4 +16,4 @@ namespace aflguard::tools {
 /// The broker; Debian keeps daemons where ordinary users' PATH does not look.
 [[nodiscard]] std::string mosquitto_program();
 
-}  // namespace aflguard::tools
+}  // namespace aflguard

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <unistd.h>
 
-namespace aflguard::firmware_sim {
+namespace aflguard {
 namespace fs = std::filesystem;
 
 fs::path find_program(const std::string& name) {
@@ -22,4 +22,4 @@ Status require_program(const std::string& name, const std::string& package) {
   return not_found(name + " is not installed: apt-get install " + package);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard

@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard {
 
 /// The full path of a program that PATH has, or that lies where Debian keeps those of administrators; empty
 /// when there is none.
@@ -14,4 +14,4 @@ namespace aflguard::firmware_sim {
 /// kNotFound, with the Debian package that has it, when this machine lacks a program.
 [[nodiscard]] Status require_program(const std::string& name, const std::string& package);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard

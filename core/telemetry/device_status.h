@@ -42,7 +42,7 @@ struct DeviceStatus {
   std::uint64_t samples = 0;  ///< in the latest update
   std::string software;
   double rss_mb = 0;
-  BoardFacts board;
+  edge::BoardFacts board;
   std::optional<std::chrono::system_clock::time_point> certificate_until;
   std::string message;
 };

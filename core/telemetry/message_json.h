@@ -52,8 +52,9 @@ inline std::optional<std::uint64_t> count(const Json& json, const char* key) {
 
 inline std::string text(const Json& json, const char* key, std::size_t limit = 160) {
   const Json* found = find(json, key);
-  return found != nullptr && found->is_string() ? plain_text(found->get_ref<const std::string&>(), limit)
-                                                : std::string();
+  return found != nullptr && found->is_string()
+             ? view::plain_text(found->get_ref<const std::string&>(), limit)
+             : std::string();
 }
 
 inline std::optional<std::chrono::system_clock::time_point> time(const Json& json, const char* key) {

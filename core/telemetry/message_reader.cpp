@@ -13,13 +13,14 @@ using namespace message_json;
 constexpr std::size_t kMaxEntries = 64;
 constexpr std::size_t kMaxNameLength = 40;
 
-DeviceState device_state(const Json& json) {
+view::DeviceState device_state(const Json& json) {
   const std::string name = text(json, "state");
-  for (const DeviceState state : {DeviceState::kInit, DeviceState::kReady, DeviceState::kTraining,
-                                  DeviceState::kDisconnected, DeviceState::kLost, DeviceState::kAlert}) {
-    if (name == to_string(state)) return state;
+  for (const view::DeviceState state :
+       {view::DeviceState::kInit, view::DeviceState::kReady, view::DeviceState::kTraining,
+        view::DeviceState::kDisconnected, view::DeviceState::kLost, view::DeviceState::kAlert}) {
+    if (name == view::to_string(state)) return state;
   }
-  return DeviceState::kUnknown;
+  return view::DeviceState::kUnknown;
 }
 
 std::map<std::string, std::uint64_t> counts(const Json& json, const char* key) {
@@ -28,29 +29,30 @@ std::map<std::string, std::uint64_t> counts(const Json& json, const char* key) {
   if (found == nullptr || !found->is_object()) return result;
   for (const auto& [name, value] : found->items()) {
     if (result.size() == kMaxEntries) break;
-    if (value.is_number_unsigned()) result[plain_text(name, kMaxNameLength)] = value.get<std::uint64_t>();
+    if (value.is_number_unsigned())
+      result[view::plain_text(name, kMaxNameLength)] = value.get<std::uint64_t>();
   }
   return result;
 }
 
-std::optional<LastVerdict> last_verdict(const Json& json) {
+std::optional<view::LastVerdict> last_verdict(const Json& json) {
   const Json* last = find(json, "last");
   if (last == nullptr || !last->is_object()) return std::nullopt;
   const Json* accepted = find(*last, "accepted");
-  return LastVerdict{.accepted = accepted != nullptr && accepted->is_boolean() && accepted->get<bool>(),
-                     .reason = text(*last, "reason", kMaxNameLength),
-                     .distance = number(*last, "distance"),
-                     .bound = number(*last, "bound"),
-                     .delay = count(*last, "delay"),
-                     .version = count(*last, "version")};
+  return view::LastVerdict{.accepted = accepted != nullptr && accepted->is_boolean() && accepted->get<bool>(),
+                           .reason = text(*last, "reason", kMaxNameLength),
+                           .distance = number(*last, "distance"),
+                           .bound = number(*last, "bound"),
+                           .delay = count(*last, "delay"),
+                           .version = count(*last, "version")};
 }
 
-std::vector<JudgedDistance> recent_distances(const Json& json) {
-  std::vector<JudgedDistance> result;
+std::vector<view::JudgedDistance> recent_distances(const Json& json) {
+  std::vector<view::JudgedDistance> result;
   const Json* recent = find(json, "recent");
   if (recent == nullptr || !recent->is_array()) return result;
   for (const Json& entry : *recent) {
-    if (result.size() == kMaxRecent) break;
+    if (result.size() == view::kMaxRecent) break;
     if (!entry.is_array() || entry.size() < 4) continue;
     const auto time = as_milliseconds(&entry[0]);
     if (!time) continue;
@@ -108,14 +110,15 @@ std::optional<GatewayWords> read_gateway_status(std::string_view payload) {
                       .software = text(*json, "software", kMaxNameLength)};
 }
 
-bool read_gateway_metrics(std::string_view payload, GatewayPicture& gateway) {
+bool read_gateway_metrics(std::string_view payload, view::GatewayPicture& gateway) {
   const auto json = parse(payload, "aflguard-gateway-metrics-1");
   if (!json) return false;
   gateway.time = time(*json, "time");
   gateway.figures.clear();
   for (const auto& [name, value] : json->items()) {
     if (gateway.figures.size() == kMaxEntries) break;
-    if (const auto figure = as_number(&value)) gateway.figures[plain_text(name, kMaxNameLength)] = *figure;
+    if (const auto figure = as_number(&value))
+      gateway.figures[view::plain_text(name, kMaxNameLength)] = *figure;
   }
   gateway.rejected_by = counts(*json, "rejected_by");
   gateway.refused = counts(*json, "refused");
@@ -135,13 +138,13 @@ bool read_gateway_metrics(std::string_view payload, GatewayPicture& gateway) {
   return true;
 }
 
-std::optional<FleetEvent> read_event(std::string_view payload) {
+std::optional<view::FleetEvent> read_event(std::string_view payload) {
   const auto json = parse(payload, "aflguard-event-1");
   if (!json) return std::nullopt;
-  return FleetEvent{.time = time(*json, "time"),
-                    .kind = text(*json, "kind", kMaxNameLength),
-                    .device = text(*json, "device", 64),
-                    .text = text(*json, "text")};
+  return view::FleetEvent{.time = time(*json, "time"),
+                          .kind = text(*json, "kind", kMaxNameLength),
+                          .device = text(*json, "device", 64),
+                          .text = text(*json, "text")};
 }
 
 }  // namespace aflguard

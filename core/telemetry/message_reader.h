@@ -11,14 +11,14 @@ namespace aflguard {
 /// The messages of docs/topics.md; none when the text is something else. Figures of a wrong kind count as not
 /// known; texts are made harmless.
 struct StatusMessage {
-  DeviceState state = DeviceState::kUnknown;
-  DeviceWords words;
+  view::DeviceState state = view::DeviceState::kUnknown;
+  view::DeviceWords words;
 };
 [[nodiscard]] std::optional<StatusMessage> read_device_status(std::string_view payload);
 
 struct SummaryMessage {
-  DeviceState state = DeviceState::kUnknown;
-  DeviceRecord record;
+  view::DeviceState state = view::DeviceState::kUnknown;
+  view::DeviceRecord record;
 };
 [[nodiscard]] std::optional<SummaryMessage> read_device_summary(std::string_view payload);
 
@@ -31,8 +31,8 @@ struct GatewayWords {
 [[nodiscard]] std::optional<GatewayWords> read_gateway_status(std::string_view payload);
 
 /// Into a picture of the gateway, whose words stay; false when it is something else.
-[[nodiscard]] bool read_gateway_metrics(std::string_view payload, GatewayPicture& gateway);
+[[nodiscard]] bool read_gateway_metrics(std::string_view payload, view::GatewayPicture& gateway);
 
-[[nodiscard]] std::optional<FleetEvent> read_event(std::string_view payload);
+[[nodiscard]] std::optional<view::FleetEvent> read_event(std::string_view payload);
 
 }  // namespace aflguard

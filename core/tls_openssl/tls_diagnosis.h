@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
-#include "core/transport_mqtt/mqtt_options.h"
+#include "core/tls_openssl/tls_files.h"
 
 namespace aflguard {
 
@@ -10,6 +11,6 @@ namespace aflguard {
 /// listens for a moment what the broker says to it. Paho keeps that to itself, and a broker's objection to a
 /// certificate is one word on its side of the wire: expired, revoked, unknown authority. Empty when nothing
 /// is found wrong. Takes at most some seconds.
-[[nodiscard]] std::string tls_diagnosis(const MqttOptions& options);
+[[nodiscard]] std::string tls_diagnosis(const std::string& host, std::uint16_t port, const TlsFiles& files);
 
 }  // namespace aflguard

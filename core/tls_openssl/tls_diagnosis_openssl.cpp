@@ -31,13 +31,13 @@ using Addresses = std::unique_ptr<addrinfo, Free<::freeaddrinfo>>;
 /// A TCP connection, or the reason why there is none.
 class Connection final {
  public:
-  explicit Connection(const MqttOptions& options) {
+  Connection(const std::string& host, std::uint16_t port) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const std::string port = std::to_string(options.port);
-    if (const int code = ::getaddrinfo(options.host.c_str(), port.c_str(), &hints, &found); code != 0) {
-      problem_ = "the host '" + options.host + "' is not found: " + ::gai_strerror(code);
+    const std::string service = std::to_string(port);
+    if (const int code = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); code != 0) {
+      problem_ = "the host '" + host + "' is not found: " + ::gai_strerror(code);
       return;
     }
     const Addresses addresses(found);
@@ -75,7 +75,7 @@ std::string last_openssl_error() {
 }
 
 /// Our side: what is wrong with our own files.
-std::string prepare(SSL_CTX* context, const MqttTls& tls) {
+std::string prepare(SSL_CTX* context, const TlsFiles& tls) {
   SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   const auto cannot_use = [](const std::filesystem::path& file) {
@@ -107,19 +107,18 @@ void note_alert(const SSL* session, int where, int alert) {
 
 }  // namespace
 
-std::string tls_diagnosis(const MqttOptions& options) {
-  if (!options.tls) return {};
+std::string tls_diagnosis(const std::string& host, std::uint16_t port, const TlsFiles& files) {
   ERR_clear_error();
   const Context context(SSL_CTX_new(TLS_client_method()));
-  if (std::string problem = prepare(context.get(), *options.tls); !problem.empty()) return problem;
-  const Connection connection(options);
+  if (std::string problem = prepare(context.get(), files); !problem.empty()) return problem;
+  const Connection connection(host, port);
   if (connection.file() < 0) return connection.problem();
   const Session session(SSL_new(context.get()));
   int alert = -1;
   SSL_set_ex_data(session.get(), 0, &alert);
   SSL_set_info_callback(session.get(), note_alert);
   SSL_set_fd(session.get(), connection.file());
-  expect_host(session.get(), options.host);
+  expect_host(session.get(), host);
   // With TLS 1.3 our side is done before the broker has looked at our certificate: what it says comes after.
   bool done = SSL_connect(session.get()) == 1;
   if (done) {
@@ -132,8 +131,7 @@ std::string tls_diagnosis(const MqttOptions& options) {
     return std::string("the broker's certificate is refused: ") + X509_verify_cert_error_string(verified);
   }
   if (alert >= 0 && (alert & 0xFF) != SSL_AD_CLOSE_NOTIFY) {
-    return "the broker refuses " + options.tls->certificate_file.string() + ": " +
-           SSL_alert_desc_string_long(alert);
+    return "the broker refuses " + files.certificate_file.string() + ": " + SSL_alert_desc_string_long(alert);
   }
   ERR_clear_error();
   return {};

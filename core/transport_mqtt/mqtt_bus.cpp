@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/base/bounded_queue.h"
+#include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/backoff.h"
 #include "core/transport_mqtt/paho_options.h"
 #include "core/transport_mqtt/socket_tuning.h"
-#include "core/tls_openssl/tls_diagnosis.h"
 
 namespace aflguard {
 
@@ -301,8 +301,9 @@ bool MqttBus::Connection::connect_once() {
     stay_connected(*client);
     return true;
   } catch (const mqtt::exception& error) {
-    const std::string found = error.get_return_code() == MQTTASYNC_FAILURE && !stopping()
-                                  ? tls_diagnosis(options_)  // no more is known than that it failed
+    const std::string found = options_.tls && error.get_return_code() == MQTTASYNC_FAILURE && !stopping()
+                                  ? tls_diagnosis(options_.host, options_.port,
+                                                  *options_.tls)  // no more is known than that it failed
                                   : std::string();
     give_up(found.empty() ? error.what() : found);
     return false;

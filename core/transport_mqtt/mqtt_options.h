@@ -3,10 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "core/tls_openssl/tls_files.h"
 #include "core/transport/message_bus.h"
 
 namespace aflguard {
@@ -17,19 +17,11 @@ enum class MqttProtocol : std::uint8_t {
   kMqtt311,
 };
 
-/// TLS 1.3 with certificates on both sides, all in PEM. The broker's certificate must name the host that is
-/// connected to.
-struct MqttTls {
-  std::filesystem::path ca_file;           ///< who may vouch for the broker
-  std::filesystem::path certificate_file;  ///< this client's, its chain behind it
-  std::filesystem::path key_file;          ///< not encrypted; readable by its owner only
-};
-
 struct MqttOptions {
   std::string host = "localhost";
   std::uint16_t port = 8883;
-  std::string client_id;       ///< a name that no other client of the broker uses
-  std::optional<MqttTls> tls;  ///< without it the connection is plain: for tests on loopback
+  std::string client_id;        ///< a name that no other client of the broker uses
+  std::optional<TlsFiles> tls;  ///< without it the connection is plain: for tests on loopback
   std::optional<LastWill> last_will;
   MqttProtocol protocol = MqttProtocol::kAutomatic;
   std::chrono::seconds keep_alive{30};

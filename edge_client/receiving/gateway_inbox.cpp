@@ -2,7 +2,7 @@
 
 #include "core/envelope/message_codec.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 constexpr std::size_t kRoomForFields = 4096;
@@ -77,4 +77,4 @@ Admitted<ModelMessage> GatewayInbox::take_model(Bytes envelope) const {
   return model;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

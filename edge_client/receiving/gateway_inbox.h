@@ -9,7 +9,7 @@
 #include "core/envelope/piece_assembler.h"
 #include "core/verdict/refusal.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// What a device expects its gateway's messages to be about.
 struct InboxTerms {
@@ -52,4 +52,4 @@ class GatewayInbox final {
   PieceAssembler assembler_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -6,7 +6,7 @@
 
 #include "core/verdict/refusal.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 std::string reason_name(std::uint8_t reason) {
   static constexpr std::array<std::string_view, 12> kGuard = {
@@ -32,4 +32,4 @@ std::string verdict_line(const VerdictMessage& verdict) {
   return line + ", version " + std::to_string(verdict.version) + ", delay " + std::to_string(verdict.delay);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

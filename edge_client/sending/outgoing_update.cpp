@@ -1,6 +1,6 @@
 #include "edge_client/sending/outgoing_update.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 Result<OutgoingUpdate> OutgoingUpdate::create(std::uint64_t sequence, Bytes envelope,
                                               std::uint16_t first_round, const AnswerPatience& patience,
@@ -55,4 +55,4 @@ void OutgoingUpdate::ask_again_later(Time now) {
   due_ = now + waits_.next();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

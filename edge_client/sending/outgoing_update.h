@@ -12,7 +12,7 @@
 #include "core/transport/backoff.h"
 #include "core/transport/message_bus.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// How long a device waits for a verdict before it sends the update again.
 struct AnswerPatience {
@@ -68,4 +68,4 @@ class OutgoingUpdate final {
   Time due_ = kNever;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/byte_cursor.h"
 #include "core/base/check.h"
 #include "core/base/identifier.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace fs = std::filesystem;
 namespace {
 
@@ -197,4 +197,4 @@ void UpdateSpool::remove_all_but(std::uint64_t sequence) {
   for (const fs::path& path : old) fs::remove(path, ignored);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

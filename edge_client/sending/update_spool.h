@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/identity/signature.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Who sealed an update. The envelope alone does not tell: it names its key by a hash, and by the time it is
 /// read again the board may have another key or be another device.
@@ -76,4 +76,4 @@ class UpdateSpool final {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

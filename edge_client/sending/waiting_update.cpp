@@ -2,7 +2,7 @@
 
 #include "core/envelope/message_codec.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 std::string short_name(const ModelHash& hash) {
@@ -56,4 +56,4 @@ Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const Inbox
   return payload;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -5,7 +5,7 @@
 #include "edge_client/receiving/gateway_inbox.h"
 #include "edge_client/sending/update_spool.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Opens an update that an earlier run has left in the spool. Since then the board may have been given
 /// another key, another name, another fleet or another model. A gateway refuses what does not fit, and never
@@ -17,4 +17,4 @@ namespace aflguard {
                                                             const PublicKey& own_key,
                                                             const Verifier& verifier);
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,4 +55,4 @@ BoardFacts read_board_facts(const fs::path& root) {
   return {temperature(root), free_memory(root)};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

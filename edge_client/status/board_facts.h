@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// What the board tells about itself; what it does not tell is absent.
 struct BoardFacts {
@@ -15,4 +15,4 @@ struct BoardFacts {
 /// From Linux's files; `root` stands in front of /sys and /proc.
 [[nodiscard]] BoardFacts read_board_facts(const std::filesystem::path& root = "/");
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -4,7 +4,7 @@
 
 #include "core/learning/summed_gradient.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 GradientTraining::GradientTraining(Trainer& trainer, SampleSource& source, std::uint64_t seed)
     : trainer_(trainer), source_(source), random_(seed) {}
@@ -40,4 +40,4 @@ Result<TrainedUpdate> GradientTraining::train(const ModelMessage& model, const K
   return update;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -6,7 +6,7 @@
 #include "edge_client/training/local_training.h"
 #include "edge_client/training/sample_source.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Honest training. One local step: the SUM of the gradients over a mini-batch of the size that the model
 /// message asks for, drawn without replacement. Several: gradient descent on a copy of the model, a new
@@ -30,4 +30,4 @@ class GradientTraining final : public LocalTraining {
   std::vector<float> gradient_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "core/envelope/messages.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// What one training gives: the update, and what the device says about it.
 struct TrainedUpdate {
@@ -29,4 +29,4 @@ class LocalTraining {
                                                     const KeepGoing& keep_going) = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

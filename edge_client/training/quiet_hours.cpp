@@ -3,7 +3,7 @@
 #include <ctime>
 #include <string>
 
-namespace aflguard {
+namespace aflguard::edge {
 namespace {
 
 /// "HH:MM" as minutes after midnight, or -1.
@@ -35,4 +35,4 @@ int local_minute(std::chrono::system_clock::time_point wall) {
   return parts.tm_hour * 60 + parts.tm_min;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

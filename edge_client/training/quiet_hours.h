@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// A part of every day, in local time, to the minute. From its beginning on, up to but not at its end; it may
 /// go over midnight.
@@ -25,4 +25,4 @@ struct QuietHours {
 /// Minutes after midnight in this machine's time zone.
 [[nodiscard]] int local_minute(std::chrono::system_clock::time_point wall);
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace aflguard {
+namespace aflguard::edge {
 
 Result<const Dataset*> GrowingSamples::samples() {
   const auto added = follower_.poll();
@@ -17,4 +17,4 @@ Result<const Dataset*> GrowingSamples::samples() {
   return &data;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

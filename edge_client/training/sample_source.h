@@ -5,7 +5,7 @@
 #include "core/learning/data/csv_follower.h"
 #include "core/learning/data/dataset.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 /// Where a device's samples come from.
 class SampleSource {
@@ -38,4 +38,4 @@ class GrowingSamples final : public SampleSource {
   std::size_t reported_ = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace aflguard {
+namespace aflguard::edge {
 
 bool TrainingSchedule::quiet(int minute) const {
   return std::any_of(settings_.quiet_hours.begin(), settings_.quiet_hours.end(),
@@ -22,4 +22,4 @@ void TrainingSchedule::trained(Steady::time_point started, Steady::duration cpu)
   earliest_ = started + std::chrono::duration_cast<Steady::duration>(apart);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

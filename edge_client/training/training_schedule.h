@@ -5,7 +5,7 @@
 
 #include "edge_client/training/quiet_hours.h"
 
-namespace aflguard {
+namespace aflguard::edge {
 
 struct ScheduleSettings {
   std::chrono::duration<double> interval{0};  ///< at least this long between the starts of two trainings
@@ -33,4 +33,4 @@ class TrainingSchedule final {
   Steady::time_point earliest_{};
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::edge

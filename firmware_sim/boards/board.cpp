@@ -7,7 +7,7 @@
 
 #include "core/base/nearest_name.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 constexpr std::array<std::string_view, 4> kDepths = {"native", "user", "board", "image"};
@@ -95,4 +95,4 @@ const Board* find_board(std::span<const Board> boards, std::string_view name) {
   return found == boards.end() ? nullptr : &*found;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

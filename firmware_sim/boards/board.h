@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "firmware_sim/simulation/detached_process.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// How much of a board is simulated. Words for the command line, in order of depth.
 enum class Depth : std::uint8_t {
@@ -54,4 +54,4 @@ struct BoardOrder {
 /// Null when there is no board of that name.
 [[nodiscard]] const Board* find_board(std::span<const Board> boards, std::string_view name);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "firmware_sim/boards/board.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// A folder of one board: what its kind makes is in there, beside what was put there for it.
 struct BoardFolder {
@@ -34,4 +34,4 @@ class BoardKind {
                                                                const BoardFolder& folder) const = 0;
 };
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

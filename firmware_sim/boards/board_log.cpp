@@ -6,7 +6,7 @@
 
 #include "core/system/atomic_file.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 /// Takes a number off the front.
@@ -90,4 +90,4 @@ Result<BoardLog> read_board_log(const std::filesystem::path& file) {
   return parse_board_log(text);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// A verdict as the board got it.
 struct KnownVerdict {
@@ -35,4 +35,4 @@ inline constexpr std::string_view kPluggedIn = " <cut>\n-- plugged in\n";
 /// The log in that file; empty when there is none.
 [[nodiscard]] Result<BoardLog> read_board_log(const std::filesystem::path& file);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -5,11 +5,11 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "firmware_sim/image/boot_partition.h"
 #include "core/system/programs.h"
 #include "firmware_sim/boards/virtual_machine.h"
+#include "firmware_sim/image/boot_partition.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -218,4 +218,4 @@ Result<std::vector<std::string>> ImageBoard::build(const Board& board, const Boa
   return machine.command();
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -3,7 +3,7 @@
 #include "firmware_sim/boards/board_kind.h"
 #include "firmware_sim/boards/process_board.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// "image": a virtual machine that starts from a card with the very image that real boards start from, with
 /// that image's own kernel, initial file system and command line. Each board's card is a copy of the image,
@@ -48,4 +48,4 @@ struct FirmwareConfig {
 /// the board writes to its journal shall be seen on the machine's.
 [[nodiscard]] std::string machine_kernel_line(const std::string& cmdline);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

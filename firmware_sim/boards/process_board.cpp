@@ -2,7 +2,7 @@
 
 #include "core/system/programs.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -49,4 +49,4 @@ Result<std::vector<std::string>> ProcessBoard::build(const Board& board, const B
   return command;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -2,7 +2,7 @@
 
 #include "firmware_sim/boards/board_kind.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// The client programs that boards run.
 struct ClientPrograms {
@@ -35,4 +35,4 @@ class ProcessBoard final : public BoardKind {
 
 /// What the client programs are called.
 [[nodiscard]] std::string client_program(bool honest);
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -5,7 +5,7 @@
 #include "core/system/programs.h"
 #include "firmware_sim/boards/virtual_machine.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -94,4 +94,4 @@ Result<std::vector<std::string>> VirtualBoard::build(const Board& board, const B
   return command(board, folder);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -2,7 +2,7 @@
 
 #include "firmware_sim/boards/board_kind.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// What virtual boards boot from; `./run boards` makes it. All boards share it and none can write to it.
 struct BoardKit {
@@ -41,4 +41,4 @@ inline constexpr int kBoardMegabytes = 128;
 /// Bytes of all files in a folder.
 [[nodiscard]] Result<std::uint64_t> folder_bytes(const std::filesystem::path& folder);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -1,6 +1,6 @@
 #include "firmware_sim/boards/virtual_machine.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 /// A comma ends a value in QEMU's options; two of them are one that does not.
@@ -38,4 +38,4 @@ std::vector<std::string> VirtualMachine::command() const {
   return command;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

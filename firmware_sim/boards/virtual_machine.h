@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 inline constexpr const char* kMachineProgram = "qemu-system-aarch64";
 inline constexpr const char* kMachinePackage = "qemu-system-arm";
@@ -36,4 +36,4 @@ struct VirtualMachine {
   [[nodiscard]] std::vector<std::string> command() const;
 };
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

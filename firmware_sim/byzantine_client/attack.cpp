@@ -16,7 +16,7 @@
 #include "core/learning/summed_gradient.h"
 #include "edge_client/training/gradient_training.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 constexpr double kGaussDeviation = 200;
@@ -38,9 +38,9 @@ constexpr std::array<AttackSummary, 8> kAttacks = {{
 }};
 
 /// Somebody's samples with labels turned around.
-class FlippedSamples final : public SampleSource {
+class FlippedSamples final : public edge::SampleSource {
  public:
-  explicit FlippedSamples(SampleSource& source) : source_(source) {}
+  explicit FlippedSamples(edge::SampleSource& source) : source_(source) {}
 
   Result<const Dataset*> samples() override {
     TRY(const Dataset* honest, source_.samples());
@@ -52,46 +52,46 @@ class FlippedSamples final : public SampleSource {
   }
 
  private:
-  SampleSource& source_;
+  edge::SampleSource& source_;
   Dataset flipped_;
 };
 
 /// An honest update that something is done to.
-class ChangedTraining final : public LocalTraining {
+class ChangedTraining final : public edge::LocalTraining {
  public:
   using Change = std::function<void(std::vector<float>&, const ModelMessage&)>;
-  ChangedTraining(std::unique_ptr<LocalTraining> honest, Change change)
+  ChangedTraining(std::unique_ptr<edge::LocalTraining> honest, Change change)
       : honest_(std::move(honest)), change_(std::move(change)) {}
 
-  Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
-    TRY(TrainedUpdate update, honest_->train(model, keep_going));
+  Result<edge::TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
+    TRY(edge::TrainedUpdate update, honest_->train(model, keep_going));
     change_(update.vector, model);
     return update;
   }
 
  private:
-  std::unique_ptr<LocalTraining> honest_;
+  std::unique_ptr<edge::LocalTraining> honest_;
   Change change_;
 };
 
 /// Flipped labels need a source of their own, which lives as long as the training on it.
-class FlippedTraining final : public LocalTraining {
+class FlippedTraining final : public edge::LocalTraining {
  public:
-  FlippedTraining(Trainer& trainer, SampleSource& source, std::uint64_t seed)
+  FlippedTraining(Trainer& trainer, edge::SampleSource& source, std::uint64_t seed)
       : source_(source), training_(trainer, source_, seed) {}
-  Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
+  Result<edge::TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
     return training_.train(model, keep_going);
   }
 
  private:
   FlippedSamples source_;
-  GradientTraining training_;
+  edge::GradientTraining training_;
 };
 
-class ReplayedTraining final : public LocalTraining {
+class ReplayedTraining final : public edge::LocalTraining {
  public:
-  explicit ReplayedTraining(std::unique_ptr<LocalTraining> honest) : honest_(std::move(honest)) {}
-  Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
+  explicit ReplayedTraining(std::unique_ptr<edge::LocalTraining> honest) : honest_(std::move(honest)) {}
+  Result<edge::TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
     if (!first_ || first_->vector.size() != model.vector.size()) {
       TRY(first_, honest_->train(model, keep_going));
     }
@@ -99,8 +99,8 @@ class ReplayedTraining final : public LocalTraining {
   }
 
  private:
-  std::unique_ptr<LocalTraining> honest_;
-  std::optional<TrainedUpdate> first_;
+  std::unique_ptr<edge::LocalTraining> honest_;
+  std::optional<edge::TrainedUpdate> first_;
 };
 
 ChangedTraining::Change scaled(float factor) {
@@ -134,17 +134,17 @@ double length(std::span<const float> vector) {
 
 /// The same with the guard's own samples: g_s at the model that the gateway sent, and against it what honest
 /// updates have in common.
-class BoundaryTraining final : public LocalTraining {
+class BoundaryTraining final : public edge::LocalTraining {
  public:
-  BoundaryTraining(const AttackPlan& plan, Trainer& trainer, SampleSource& source, std::uint64_t seed)
+  BoundaryTraining(const AttackPlan& plan, Trainer& trainer, edge::SampleSource& source, std::uint64_t seed)
       : plan_(plan), trainer_(trainer), honest_(trainer, source, seed) {
     std::vector<std::size_t> all(plan_.trusted->size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     trusted_ = buffer_.gather(*plan_.trusted, all);
   }
 
-  Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
-    TRY(TrainedUpdate update, honest_.train(model, keep_going));
+  Result<edge::TrainedUpdate> train(const ModelMessage& model, const KeepGoing& keep_going) override {
+    TRY(edge::TrainedUpdate update, honest_.train(model, keep_going));
     benign_.resize(model.vector.size());
     for (std::size_t j = 0; j < benign_.size(); ++j) {
       benign_[j] = static_cast<float>(plan_.memory) * benign_[j] + update.vector[j];
@@ -165,7 +165,7 @@ class BoundaryTraining final : public LocalTraining {
  private:
   AttackPlan plan_;
   Trainer& trainer_;
-  GradientTraining honest_;
+  edge::GradientTraining honest_;
   BatchBuffer buffer_;
   Batch trusted_;
   std::vector<float> benign_;  ///< the direction, of no particular length
@@ -216,15 +216,16 @@ Status check_attack(std::string_view name) {
   return invalid_input(unknown_name("attack", name, names));
 }
 
-Result<std::unique_ptr<LocalTraining>> make_hostile_training(const AttackPlan& plan, Trainer& trainer,
-                                                             SampleSource& source, std::uint64_t seed) {
+Result<std::unique_ptr<edge::LocalTraining>> make_hostile_training(const AttackPlan& plan, Trainer& trainer,
+                                                                   edge::SampleSource& source,
+                                                                   std::uint64_t seed) {
   TRY_STATUS(check_attack(plan.name));
-  using Training = std::unique_ptr<LocalTraining>;
+  using Training = std::unique_ptr<edge::LocalTraining>;
   if (plan.name == "lf") return Training(std::make_unique<FlippedTraining>(trainer, source, seed));
   if (plan.name == "adapt-boundary" && plan.trusted != nullptr && plan.trusted->size() > 0) {
     return Training(std::make_unique<BoundaryTraining>(plan, trainer, source, seed));
   }
-  Training honest = std::make_unique<GradientTraining>(trainer, source, seed);
+  Training honest = std::make_unique<edge::GradientTraining>(trainer, source, seed);
   const auto changed = [&](ChangedTraining::Change change) {
     return Training(std::make_unique<ChangedTraining>(std::move(honest), std::move(change)));
   };
@@ -242,4 +243,4 @@ Result<Payload> hostile_encode(const AttackPlan& plan, const UpdateMessage& upda
   return encode(update);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

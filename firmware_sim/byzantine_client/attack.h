@@ -12,7 +12,7 @@
 #include "edge_client/training/local_training.h"
 #include "edge_client/training/sample_source.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// What a Byzantine client sends instead of its honest update. It knows its own data, what the gateway tells
 /// every device and perhaps the guard's trusted samples; nothing of other clients and nothing of the guard's
@@ -42,13 +42,13 @@ struct AttackSummary {
 [[nodiscard]] Status check_attack(std::string_view name);
 
 /// Training that carries the attack out; borrows trainer and source.
-[[nodiscard]] Result<std::unique_ptr<LocalTraining>> make_hostile_training(const AttackPlan& plan,
-                                                                           Trainer& trainer,
-                                                                           SampleSource& source,
-                                                                           std::uint64_t seed);
+[[nodiscard]] Result<std::unique_ptr<edge::LocalTraining>> make_hostile_training(const AttackPlan& plan,
+                                                                                 Trainer& trainer,
+                                                                                 edge::SampleSource& source,
+                                                                                 std::uint64_t seed);
 
 /// How the attack encodes updates: `nan` and `garbage` send under a valid signature what the product's own
 /// encoder refuses to write.
 [[nodiscard]] Result<Payload> hostile_encode(const AttackPlan& plan, const UpdateMessage& update);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

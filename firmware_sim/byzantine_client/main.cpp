@@ -7,11 +7,11 @@
 namespace {
 
 using namespace aflguard;
-using firmware_sim::AttackPlan;
+using sim::AttackPlan;
 
 std::string attack_list() {
   std::string text = "What to send:";
-  for (const auto& [name, meaning] : firmware_sim::known_attacks()) {
+  for (const auto& [name, meaning] : sim::known_attacks()) {
     text += "\n  " + std::string(name) + ": " + std::string(meaning);
   }
   return text;
@@ -20,7 +20,7 @@ std::string attack_list() {
 void add_options(CLI::App& app, AttackPlan& plan, std::string& trusted) {
   app.add_option("--attack", plan.name, attack_list())
       ->check([](const std::string& name) {
-        const Status known = firmware_sim::check_attack(name);
+        const Status known = sim::check_attack(name);
         return known.ok() ? std::string() : known.error().message;
       })
       ->capture_default_str();
@@ -61,14 +61,15 @@ Status read_trusted(const std::string& path, const ModelDescription& model, Atta
 int main(int argc, char** argv) {
   AttackPlan plan;
   std::string trusted;
-  return run_client_program(
+  return edge::run_client_program(
       {.name = "aflguard-byzantine-client",
        .about = "A device that lies, for simulations: an honest client's program with a hostile update.",
        .add_options = [&](CLI::App& app) { add_options(app, plan, trusted); },
-       .make_training = [&](const TrainingContext& context) -> Result<std::unique_ptr<LocalTraining>> {
+       .make_training =
+           [&](const edge::TrainingContext& context) -> Result<std::unique_ptr<edge::LocalTraining>> {
          TRY_STATUS(read_trusted(trusted, context.trainer.model(), plan));
-         return firmware_sim::make_hostile_training(plan, context.trainer, context.source, context.seed);
+         return sim::make_hostile_training(plan, context.trainer, context.source, context.seed);
        },
-       .encode = [&plan](const UpdateMessage& update) { return firmware_sim::hostile_encode(plan, update); }},
+       .encode = [&plan](const UpdateMessage& update) { return sim::hostile_encode(plan, update); }},
       argc, argv);
 }

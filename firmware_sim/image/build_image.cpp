@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <random>
 
+#include "core/base/rfc3339.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "core/system/folder_lock.h"
-#include "core/base/rfc3339.h"
 #include "firmware_sim/image/base_system.h"
 #include "firmware_sim/image/long_command.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 constexpr double kLargestPortion = 0.25;  // seconds' worth
@@ -41,4 +41,4 @@ void ByteAllowance::spend(std::uint64_t bytes) {
   tokens_ -= static_cast<double>(bytes);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

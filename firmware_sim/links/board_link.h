@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// How a board's link to the broker is: open, cut as if its cable were pulled (nothing passes, nobody is
 /// told), or slow. Of an open link only `open` counts.
@@ -36,4 +36,4 @@ class ByteAllowance final {
   double last_ = -1;
 };
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

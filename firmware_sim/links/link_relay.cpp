@@ -17,7 +17,7 @@
 #include "core/system/atomic_file.h"
 #include "firmware_sim/links/board_link.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;
@@ -344,4 +344,4 @@ bool answers(const std::string& host, std::uint16_t port) {
   return false;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

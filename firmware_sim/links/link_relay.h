@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// One board's way to the broker.
 struct RelayPort {
@@ -46,4 +46,4 @@ class LinkRelay final {
 /// True when somebody listens there.
 [[nodiscard]] bool answers(const std::string& host, std::uint16_t port);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

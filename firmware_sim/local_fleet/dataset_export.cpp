@@ -4,7 +4,7 @@
 #include "core/learning/data/npy.h"
 #include "fleet/folder/toml_template.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -21,8 +21,9 @@ Result<std::vector<std::string>> export_idx(const Dataset& data, const fs::path&
   TRY_STATUS(write_idx(folder / images, {data.size(), data.sample_shape[1], data.sample_shape[2]},
                        std::get<std::vector<std::uint8_t>>(data.features)));
   TRY_STATUS(write_idx(folder / labels, {data.size()}, classes));
-  return std::vector<std::string>{"format = \"idx\"", "images = " + toml_text((named / images).string()),
-                                  "labels = " + toml_text((named / labels).string())};
+  return std::vector<std::string>{"format = \"idx\"",
+                                  "images = " + fleet::toml_text((named / images).string()),
+                                  "labels = " + fleet::toml_text((named / labels).string())};
 }
 
 Result<std::vector<std::string>> export_npy(const Dataset& data, const fs::path& folder,
@@ -39,8 +40,9 @@ Result<std::vector<std::string>> export_npy(const Dataset& data, const fs::path&
   TRY_STATUS(data.regression()
                  ? write_npy(folder / labels, std::span<const float>(data.values), {data.size()})
                  : write_npy(folder / labels, std::span<const std::int64_t>(data.labels), {data.size()}));
-  return std::vector<std::string>{"format = \"npy\"", "features = " + toml_text((named / features).string()),
-                                  "labels = " + toml_text((named / labels).string())};
+  return std::vector<std::string>{"format = \"npy\"",
+                                  "features = " + fleet::toml_text((named / features).string()),
+                                  "labels = " + fleet::toml_text((named / labels).string())};
 }
 
 }  // namespace
@@ -50,4 +52,4 @@ Result<std::vector<std::string>> export_dataset(const Dataset& data, const fs::p
   return fits_idx(data) ? export_idx(data, folder, stem, named) : export_npy(data, folder, stem, named);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "core/learning/data/dataset.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 /// Writes samples as files that a client's or gateway's configuration can name, and returns the lines for its
 /// section: IDX for one-channel pixels, NPY otherwise. Files are STEM-images, STEM-labels and the like. The
@@ -17,4 +17,4 @@ namespace aflguard::tools {
                                                               const std::string& stem,
                                                               const std::filesystem::path& named);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -11,7 +11,7 @@
 #include "fleet/folder/configuration.h"
 #include "fleet/folder/toml_template.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace {
 
 constexpr std::size_t kEvaluationSamples = 2000;
@@ -55,16 +55,16 @@ Result<std::shared_ptr<const DatasetSplit>> get_source(const std::string& datase
   return std::make_shared<const DatasetSplit>(std::move(split));
 }
 
-std::string learning_gateway_text(const FleetSettings& fleet, const lab::ExperimentSettings& settings,
+std::string learning_gateway_text(const fleet::FleetSettings& fleet, const lab::ExperimentSettings& settings,
                                   const std::vector<std::string>& trusted,
                                   std::vector<std::string> evaluation) {
   evaluation.push_back("interval_seconds = 2");
   evaluation.push_back("samples = " + std::to_string(kEvaluationSamples));
-  return TomlTemplate(gateway_configuration(fleet))
+  return fleet::TomlTemplate(fleet::gateway_configuration(fleet))
       .set("model", "seed", std::to_string(settings.seed))
       .set("training", "learning_rate", number(settings.learning_rate))
       .set("training", "batch_size", std::to_string(settings.batch_size))
-      .set("guard", "name", toml_text(settings.defense))
+      .set("guard", "name", fleet::toml_text(settings.defense))
       .set("guard", "lambda", number(settings.lambda))
       .set("guard", "reference_interval", std::to_string(std::max<std::uint64_t>(1, settings.server_delay)))
       .set("guard", "reference_share", "1")  // a show of the guard, not of speed: no server update is put off
@@ -73,4 +73,4 @@ std::string learning_gateway_text(const FleetSettings& fleet, const lab::Experim
       .text();
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

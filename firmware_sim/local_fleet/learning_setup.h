@@ -9,7 +9,7 @@
 #include "fleet/folder/fleet_settings.h"
 #include "lab/tasks/settings.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 /// The paper's settings for a data set, made more robust where the data set allows: what an operator could
 /// choose as well. Errors as lab::default_settings().
@@ -19,9 +19,9 @@ namespace aflguard::tools {
 [[nodiscard]] Result<std::shared_ptr<const DatasetSplit>> get_source(const std::string& dataset);
 
 /// gateway.toml for a fleet that learns that data set; `trusted` and `evaluation` are lines for its sections.
-[[nodiscard]] std::string learning_gateway_text(const FleetSettings& fleet,
+[[nodiscard]] std::string learning_gateway_text(const fleet::FleetSettings& fleet,
                                                 const lab::ExperimentSettings& settings,
                                                 const std::vector<std::string>& trusted,
                                                 std::vector<std::string> evaluation);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -2,22 +2,23 @@
 
 #include <algorithm>
 
-#include "core/system/atomic_file.h"
 #include "core/base/clock.h"
 #include "core/base/identifier.h"
 #include "core/base/random.h"
+#include "core/learning/data/shape.h"
 #include "core/learning/dataset_files.h"
 #include "core/learning/model_package.h"
+#include "core/system/atomic_file.h"
 #include "firmware_sim/links/link_relay.h"
+#include "firmware_sim/local_fleet/dataset_export.h"
+#include "firmware_sim/local_fleet/learning_setup.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/openssl_authority.h"
 #include "lab/tasks/experiment_data.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
-#include "firmware_sim/local_fleet/dataset_export.h"
-#include "firmware_sim/local_fleet/learning_setup.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -124,18 +125,20 @@ Status make_learning_fleet(const fs::path& root, const std::string& dataset, std
   TRY(const auto data, prepare(dataset, boards, seed, settings));
   TRY(const ModelPackage package, lab::zoo_package_for(dataset));
   const SystemClock clock;
-  FleetSettings fleet;
+  fleet::FleetSettings fleet;
   fleet.name = "sim";
-  TRY(fleet.broker_port, firmware_sim::free_loopback_port());
-  TRY(auto authority, OpensslAuthority::create(fleet.name, clock.wall() - kCertificateBackdating,
-                                               clock.wall() + kAuthorityLifetime));
-  return create_fleet(root, fleet, authority, std::nullopt, clock, [&](const FleetFolder& made) -> Status {
-    TRY_STATUS(write_model_package(package, made.model(), /*replace=*/false));
-    TRY(const auto trusted, export_dataset(data.trusted, made.gateway(), "trusted", {}));
-    TRY(const auto evaluation, export_dataset(*data.test, made.gateway(), "test", {}));
-    return write_file_atomically(made.gateway() / "gateway.toml",
-                                 learning_gateway_text(fleet, settings, trusted, evaluation));
-  });
+  TRY(fleet.broker_port, sim::free_loopback_port());
+  TRY(auto authority,
+      fleet::OpensslAuthority::create(fleet.name, clock.wall() - fleet::kCertificateBackdating,
+                                      clock.wall() + fleet::kAuthorityLifetime));
+  return fleet::create_fleet(
+      root, fleet, authority, std::nullopt, clock, [&](const fleet::FleetFolder& made) -> Status {
+        TRY_STATUS(write_model_package(package, made.model(), /*replace=*/false));
+        TRY(const auto trusted, export_dataset(data.trusted, made.gateway(), "trusted", {}));
+        TRY(const auto evaluation, export_dataset(*data.test, made.gateway(), "test", {}));
+        return write_file_atomically(made.gateway() / "gateway.toml",
+                                     learning_gateway_text(fleet, settings, trusted, evaluation));
+      });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -8,7 +8,7 @@
 #include "core/learning/data/dataset.h"
 #include "core/learning/model_description.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 /// Where simulated boards get their samples from.
 struct SampleOrigin {
@@ -31,4 +31,4 @@ struct SampleOrigin {
 [[nodiscard]] Status make_learning_fleet(const std::filesystem::path& root, const std::string& dataset,
                                          std::size_t boards, std::uint64_t seed);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 constexpr int kCannotRun = 127;  // as shells say it
@@ -175,4 +175,4 @@ Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace)
   return end_process(process, SIGKILL, kKillPatience);
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

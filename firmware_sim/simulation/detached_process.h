@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// A program to start: where, and which file takes what it writes.
 struct Command {
@@ -50,4 +50,4 @@ struct ProcessMark {
 /// SIGTERM, and SIGKILL to what has not ended in time.
 [[nodiscard]] Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/random.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
@@ -75,4 +75,4 @@ std::vector<Fault> make_fault_script(const ScriptSettings& settings) {
   return script;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

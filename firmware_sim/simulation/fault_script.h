@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 enum class FaultKind : std::uint8_t {
   kUnplug,       ///< a board is killed, and started again when the fault is over
@@ -39,4 +39,4 @@ struct ScriptSettings {
 /// overlap; those of several do. All are over by the end of `length`, and there is at least one.
 [[nodiscard]] std::vector<Fault> make_fault_script(const ScriptSettings& settings);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -1,6 +1,6 @@
 #include "firmware_sim/simulation/ledger_check.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace {
 
 using Judged = std::map<std::string, std::map<std::uint64_t, JudgedUpdate>>;
@@ -75,4 +75,4 @@ LedgerReport check_ledgers(const std::vector<JudgedUpdate>& history,
   return report;
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -7,7 +7,7 @@
 
 #include "firmware_sim/boards/board_log.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// One line of the gateway's history, as its store has it.
 struct JudgedUpdate {
@@ -47,4 +47,4 @@ inline constexpr std::size_t kMaxProblems = 20;
 [[nodiscard]] LedgerReport check_ledgers(const std::vector<JudgedUpdate>& history,
                                          const std::vector<BoardAccount>& boards);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -5,17 +5,17 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "firmware_sim/simulation/fault_script.h"
-#include "firmware_sim/simulation/simulation_control.h"
 #include "core/system/child_group.h"
 #include "core/system/interruption.h"
+#include "firmware_sim/simulation/fault_script.h"
 #include "firmware_sim/simulation/sim_place.h"
 #include "firmware_sim/simulation/sim_state.h"
+#include "firmware_sim/simulation/simulation_control.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace {
 
-using namespace firmware_sim;
+using namespace sim;
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
@@ -258,4 +258,4 @@ Status sim_wait(const SimWaitOptions& options) {
                            interruption);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 struct SimChaosOptions {
   std::string fleet;
@@ -30,4 +30,4 @@ struct SimWaitOptions {
 /// Returns when each of the boards has got so many more verdicts.
 [[nodiscard]] Status sim_wait(const SimWaitOptions& options);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

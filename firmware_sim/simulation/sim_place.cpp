@@ -1,19 +1,19 @@
 #include "firmware_sim/simulation/sim_place.h"
 
+#include "core/system/own_programs.h"
 #include "firmware_sim/boards/image_board.h"
 #include "firmware_sim/boards/process_board.h"
 #include "firmware_sim/boards/virtual_board.h"
 #include "fleet/folder/fleet_folder.h"
-#include "core/system/own_programs.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
-using namespace firmware_sim;
+using namespace sim;
 
 Result<SimulationFolder> simulation_of(const std::string& fleet) {
   std::error_code error;
   const fs::path root = fs::absolute(fleet, error).lexically_normal();
-  if (!fs::exists(FleetFolder{root}.settings(), error)) {
+  if (!fs::exists(fleet::FleetFolder{root}.settings(), error)) {
     return not_found(fleet + " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one, " +
                      "and so does aflguard sim up --with-gateway");
   }
@@ -42,4 +42,4 @@ Result<std::unique_ptr<BoardKind>> board_kind(Depth depth, const BoardPlaces& pl
   return Kind(new ImageBoard(place(places.image, "board.img"), arm64));
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

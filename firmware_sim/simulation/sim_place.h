@@ -9,11 +9,11 @@
 #include "firmware_sim/boards/board_kind.h"
 #include "firmware_sim/simulation/simulation.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 /// The folder of the fleet that verbs work on, made absolute, and its simulation's. kNotFound when it is no
 /// fleet's folder.
-[[nodiscard]] Result<firmware_sim::SimulationFolder> simulation_of(const std::string& fleet);
+[[nodiscard]] Result<sim::SimulationFolder> simulation_of(const std::string& fleet);
 
 /// Where the programs for boards are; empty: beside this program, as ./run builds them.
 struct BoardPlaces {
@@ -23,7 +23,6 @@ struct BoardPlaces {
 };
 
 /// The kind of boards of a depth.
-[[nodiscard]] Result<std::unique_ptr<firmware_sim::BoardKind>> board_kind(firmware_sim::Depth depth,
-                                                                          const BoardPlaces& places);
+[[nodiscard]] Result<std::unique_ptr<sim::BoardKind>> board_kind(sim::Depth depth, const BoardPlaces& places);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -9,10 +9,10 @@
 #include "fleet/folder/fleet_folder.h"
 #include "gateway_server/settings/gateway_settings.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace {
 
-using namespace firmware_sim;
+using namespace sim;
 using Json = nlohmann::ordered_json;
 
 std::optional<pid_t> pid_of(const SimulationFolder& folder, const std::string& name) {
@@ -61,20 +61,21 @@ bool SimulationState::running() const {
          std::any_of(boards.begin(), boards.end(), has_pid);
 }
 
-Result<GatewayHistory> open_history(const SimulationFolder& folder) {
-  const FleetFolder fleet{folder.root().parent_path()};
-  const auto settings = read_gateway_settings(fleet.gateway() / "gateway.toml");
-  return GatewayHistory::open(settings.ok() ? settings->store.file : fleet.gateway() / "state/gateway.db");
+Result<gateway::GatewayHistory> open_history(const SimulationFolder& folder) {
+  const fleet::FleetFolder fleet{folder.root().parent_path()};
+  const auto settings = gateway::read_gateway_settings(fleet.gateway() / "gateway.toml");
+  return gateway::GatewayHistory::open(settings.ok() ? settings->store.file
+                                                     : fleet.gateway() / "state/gateway.db");
 }
 
 Result<SimulationState> look_at(const SimulationFolder& folder) {
   SimulationState found;
   TRY(found.simulation, folder.read());
-  std::map<std::string, DeviceTally> judged;
+  std::map<std::string, gateway::DeviceTally> judged;
   if (auto history = open_history(folder); history.ok()) {
     if (const auto progress = history->progress(); progress.ok()) {
       found.version = progress->version;
-      for (const DeviceTally& device : progress->devices) judged[device.name] = device;
+      for (const gateway::DeviceTally& device : progress->devices) judged[device.name] = device;
     }
   }
   for (const Service& service : found.simulation.services) {
@@ -144,11 +145,11 @@ Result<LedgerReport> verify(const SimulationFolder& folder) {
   }
   TRY(auto history, open_history(folder));
   TRY(const auto verdicts, history.verdicts());
-  TRY(const FleetProgress progress, history.progress());
+  TRY(const gateway::FleetProgress progress, history.progress());
   std::map<ClientId, std::string> names;
-  for (const DeviceTally& device : progress.devices) names[device.id] = device.name;
+  for (const gateway::DeviceTally& device : progress.devices) names[device.id] = device.name;
   std::vector<JudgedUpdate> judged;
-  for (const VerdictRecord& record : verdicts) {
+  for (const gateway::VerdictRecord& record : verdicts) {
     judged.push_back(
         {record.iteration, names[record.device], record.sequence, record.verdict.accepted, record.version});
   }
@@ -162,4 +163,4 @@ Json to_json(const LedgerReport& report) {
           {"gaps", report.gaps},         {"problems", report.problems}};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -11,16 +11,16 @@
 #include "firmware_sim/simulation/simulation.h"
 #include "gateway_server/store/sqlite_history.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 /// How one board does.
 struct BoardState {
-  firmware_sim::Board board;
+  sim::Board board;
   std::string state;  ///< "running", "starved", "unplugged", or "ended" when it ended by itself
   std::optional<pid_t> pid;
-  firmware_sim::LinkState link;
-  firmware_sim::BoardLog log;         ///< what it knows
-  std::optional<DeviceTally> judged;  ///< what the gateway's store says
+  sim::LinkState link;
+  sim::BoardLog log;                           ///< what it knows
+  std::optional<gateway::DeviceTally> judged;  ///< what the gateway's store says
 };
 
 struct ServiceState {
@@ -30,7 +30,7 @@ struct ServiceState {
 };
 
 struct SimulationState {
-  firmware_sim::Simulation simulation;
+  sim::Simulation simulation;
   std::vector<ServiceState> services;
   std::vector<BoardState> boards;
   std::optional<std::uint64_t> version;  ///< of the gateway's model
@@ -38,16 +38,16 @@ struct SimulationState {
   [[nodiscard]] bool running() const;
 };
 
-[[nodiscard]] Result<SimulationState> look_at(const firmware_sim::SimulationFolder& folder);
+[[nodiscard]] Result<SimulationState> look_at(const sim::SimulationFolder& folder);
 [[nodiscard]] nlohmann::ordered_json to_json(const SimulationState& state,
-                                             const firmware_sim::SimulationFolder& folder);
+                                             const sim::SimulationFolder& folder);
 void print(const SimulationState& state);
 
 /// The store of the fleet's gateway. kNotFound when there is none on this machine.
-[[nodiscard]] Result<GatewayHistory> open_history(const firmware_sim::SimulationFolder& folder);
+[[nodiscard]] Result<gateway::GatewayHistory> open_history(const sim::SimulationFolder& folder);
 
 /// Holds what the boards know against what the gateway has stored.
-[[nodiscard]] Result<firmware_sim::LedgerReport> verify(const firmware_sim::SimulationFolder& folder);
-[[nodiscard]] nlohmann::ordered_json to_json(const firmware_sim::LedgerReport& report);
+[[nodiscard]] Result<sim::LedgerReport> verify(const sim::SimulationFolder& folder);
+[[nodiscard]] nlohmann::ordered_json to_json(const sim::LedgerReport& report);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

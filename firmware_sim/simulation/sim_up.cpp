@@ -6,29 +6,29 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
-#include "core/system/child_process.h"
 #include "core/base/clock.h"
 #include "core/base/progress.h"
 #include "core/learning/model_package.h"
-#include "firmware_sim/links/link_relay.h"
-#include "firmware_sim/simulation/simulation_control.h"
-#include "fleet/folder/configuration.h"
-#include "fleet/provisioning/device_key.h"
-#include "fleet/provisioning/provisioning.h"
-#include "fleet/folder/toml_template.h"
-#include "fleet/provisioning_openssl/authority_files.h"
+#include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
-#include "firmware_sim/local_fleet/dataset_export.h"
+#include "core/system/child_process.h"
 #include "core/system/interruption.h"
 #include "core/system/own_programs.h"
+#include "firmware_sim/links/link_relay.h"
+#include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/simulation/sim_state.h"
+#include "firmware_sim/simulation/simulation_control.h"
+#include "fleet/folder/configuration.h"
+#include "fleet/folder/toml_template.h"
+#include "fleet/provisioning/device_key.h"
+#include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning_openssl/authority_files.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-using namespace firmware_sim;
+using namespace sim;
 using namespace std::chrono_literals;
 using Kinds = std::map<Depth, std::unique_ptr<BoardKind>>;
 
@@ -60,7 +60,7 @@ class Start final {
 
   [[nodiscard]] Status run(std::vector<Board> boards, const Kinds& kinds,
                            const std::vector<Dataset>& samples) {
-    TRY(const FleetSettings settings, read_fleet_settings(fleet_.settings()));
+    TRY(const fleet::FleetSettings settings, fleet::read_fleet_settings(fleet_.settings()));
     simulation_.fleet = settings.name;
     simulation_.data = options_.samples.text();
     simulation_.seed = options_.samples.seed;
@@ -130,7 +130,7 @@ class Start final {
   }
 
  private:
-  [[nodiscard]] static Status check_broker(const FleetSettings& settings) {
+  [[nodiscard]] static Status check_broker(const fleet::FleetSettings& settings) {
     if (answers(settings.broker_host, settings.broker_port)) return {};
     return unavailable("no broker answers at " + settings.broker_host + ":" +
                        std::to_string(settings.broker_port) +
@@ -138,7 +138,7 @@ class Start final {
   }
 
   /// Before anything is changed: can broker and gateway be started?
-  [[nodiscard]] Status check_gateway(const FleetSettings& settings) const {
+  [[nodiscard]] Status check_gateway(const fleet::FleetSettings& settings) const {
     if (answers(settings.broker_host, settings.broker_port)) {
       return invalid_input("a broker answers at " + settings.broker_host + ":" +
                            std::to_string(settings.broker_port) +
@@ -205,8 +205,8 @@ class Start final {
   }
 
   [[nodiscard]] Status enrol() {
-    TRY(auto fleet, Fleet::open(fleet_.root));
-    TRY(auto authority, load_authority(fleet.folder()));
+    TRY(auto fleet, fleet::Fleet::open(fleet_.root));
+    TRY(auto authority, fleet::load_authority(fleet.folder()));
     const SystemClock clock;
     for (const Board& board : simulation_.boards) {
       const Device* const known = fleet.book().find(board.name);
@@ -214,7 +214,7 @@ class Start final {
         TRY_STATUS(fleet.add_device({board.name, {}, {}}, authority, clock));
         continue;
       }
-      if (known->revoked || !has_key(fleet_, board.name)) {
+      if (known->revoked || !fleet::has_key(fleet_, board.name)) {
         return invalid_input("the fleet's device '" + board.name + "' " +
                              (known->revoked ? "is revoked" : "has its key elsewhere") +
                              "; a simulation needs that name: use a fleet made for simulations");
@@ -223,7 +223,7 @@ class Start final {
     return {};
   }
 
-  [[nodiscard]] Status make_boards(const FleetSettings& settings, const Kinds& kinds,
+  [[nodiscard]] Status make_boards(const fleet::FleetSettings& settings, const Kinds& kinds,
                                    const std::vector<Dataset>& samples) {
     StderrProgress progress;
     for (std::size_t i = 0; i < simulation_.boards.size(); ++i) {
@@ -245,8 +245,9 @@ class Start final {
   }
 
   /// What an operator would put on the board.
-  [[nodiscard]] Status fill_card(const FleetSettings& settings, const Board& board, const BoardKind& kind,
-                                 const BoardFolder& place, const Dataset& samples, std::size_t index) const {
+  [[nodiscard]] Status fill_card(const fleet::FleetSettings& settings, const Board& board,
+                                 const BoardKind& kind, const BoardFolder& place, const Dataset& samples,
+                                 std::size_t index) const {
     TRY(auto card, StagedDirectory::create(place.card(), /*replace=*/true));
     std::error_code error;
     for (const char* file : {"device.crt", "device.key", "ca.crt", "gateway.pem"}) {
@@ -260,12 +261,12 @@ class Start final {
     TRY(const std::vector<std::string> lines, export_dataset(samples, card.path(), "samples", {}));
     TRY_STATUS(write_file_atomically(
         card.path() / "client.toml",
-        TomlTemplate(client_configuration(settings, board.name))
-            .set("broker", "host", toml_text(kBoardHost))
+        fleet::TomlTemplate(fleet::client_configuration(settings, board.name))
+            .set("broker", "host", fleet::toml_text(kBoardHost))
             .set("broker", "port", std::to_string(board.link_port))
             .set("broker", "answer_seconds", kAnswerSeconds)
             .replace_section("data", lines)
-            .set("state", "folder", toml_text(kind.state_folder(place)))
+            .set("state", "folder", fleet::toml_text(kind.state_folder(place)))
             .set("training", "interval_seconds", number(options_.interval_seconds))
             .set("training", "seed", std::to_string(options_.samples.seed * 1000 + index))
             .text()));
@@ -278,7 +279,7 @@ class Start final {
  private:
   const SimUpOptions& options_;
   SimulationFolder folder_;
-  FleetFolder fleet_;
+  fleet::FleetFolder fleet_;
   SimulationControl control_;
   Interruption& interruption_;
   Simulation simulation_;
@@ -323,7 +324,7 @@ Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::
                          " programs, " + running.front() +
                          " among them); aflguard sim status shows it, aflguard sim down ends it");
   }
-  const FleetFolder fleet{folder.root().parent_path()};
+  const fleet::FleetFolder fleet{folder.root().parent_path()};
   TRY(const ModelPackage package, read_model_package(fleet.model()));
   TRY(const auto samples, deal_samples(options.samples, boards.size(), package.description));
   // Until here Ctrl-C simply ends this program.
@@ -375,4 +376,4 @@ Status run_links(const std::string& fleet) {
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

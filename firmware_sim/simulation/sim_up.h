@@ -7,11 +7,11 @@
 #include "firmware_sim/local_fleet/sim_data.h"
 #include "firmware_sim/simulation/sim_place.h"
 
-namespace aflguard::tools {
+namespace aflguard::sim {
 
 struct SimUpOptions {
   std::string fleet;
-  firmware_sim::BoardOrder order{.attack = "gd"};
+  sim::BoardOrder order{.attack = "gd"};
   SampleOrigin samples;
   BoardPlaces places;
   bool with_gateway = false;
@@ -27,4 +27,4 @@ struct SimUpOptions {
 /// The program behind `aflguard sim links`: carries the boards' bytes until it is told to stop.
 [[nodiscard]] Status run_links(const std::string& fleet);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::sim

@@ -5,7 +5,7 @@
 
 #include "core/system/atomic_file.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -148,4 +148,4 @@ Status SimulationFolder::write_link(std::string_view board_name, const LinkState
   return write_file_atomically(link_state(board_name), to_text(state) + "\n");
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/system/folder_lock.h"
 #include "core/base/result.h"
+#include "core/system/folder_lock.h"
 #include "firmware_sim/boards/board.h"
 #include "firmware_sim/links/board_link.h"
 #include "firmware_sim/simulation/detached_process.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// The programs of a simulation beside its boards. Their names are no boards' names.
 inline constexpr std::string_view kBrokerService = "broker";
@@ -88,4 +88,4 @@ class SimulationFolder final {
   std::filesystem::path root_;
 };
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

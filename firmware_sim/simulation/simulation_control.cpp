@@ -8,7 +8,7 @@
 #include "core/base/nearest_name.h"
 #include "firmware_sim/boards/board_log.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
@@ -121,4 +121,4 @@ Result<const Board*> require_board(const Simulation& simulation, const std::stri
   return not_found(unknown_name("board", name, names));
 }
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "firmware_sim/simulation/simulation.h"
 
-namespace aflguard::firmware_sim {
+namespace aflguard::sim {
 
 /// Starts and ends the programs of a simulation, through its folder: whoever comes later knows what runs.
 /// The caller holds the folder's lock.
@@ -39,4 +39,4 @@ class SimulationControl final {
 /// kNotFound, with the nearest name, when the simulation has no such board.
 [[nodiscard]] Result<const Board*> require_board(const Simulation& simulation, const std::string& name);
 
-}  // namespace aflguard::firmware_sim
+}  // namespace aflguard::sim

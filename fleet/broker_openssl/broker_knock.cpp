@@ -11,7 +11,7 @@
 
 #include "core/tls_openssl/tls_connection.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 /// MQTT 3.1.1: CONNECT with a clean session and ten seconds of keep-alive.
@@ -92,4 +92,4 @@ Result<BrokerAnswer> knock_at_broker(const std::string& host, std::uint16_t port
   return ask_for_session(connection.get());
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

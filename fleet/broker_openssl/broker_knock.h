@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 struct BrokerAnswer {
   bool accepted = false;
@@ -23,4 +23,4 @@ struct BrokerAnswer {
                                                    const Credential& credential,
                                                    std::chrono::seconds patience);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <openssl/err.h>
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 constexpr std::uint8_t kConnect = 0x10;
@@ -213,4 +213,4 @@ Result<std::vector<std::string>> BrokerProbe::received() {
   return topics_;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

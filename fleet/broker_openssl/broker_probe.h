@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/tls_openssl/tls_connection.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// A broker, looked at from close by: MQTT 5 by hand over TLS, because its answers say what it allows, which
 /// libraries keep to themselves. Every wait ends.
@@ -57,4 +57,4 @@ class BrokerProbe final {
   std::vector<std::string> topics_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

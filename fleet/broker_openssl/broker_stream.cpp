@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <openssl/err.h>
 
-#include "core/tls_openssl/broker_socket.h"
 #include "core/identity_openssl/x509_text.h"
+#include "core/tls_openssl/broker_socket.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 struct BrokerStream::State {
   OpensslContext context;
@@ -87,4 +87,4 @@ Result<std::size_t> BrokerStream::write(std::span<const char> from) {
   return outcome(state_->connection.get(), returned, done);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

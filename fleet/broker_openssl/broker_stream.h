@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// Bytes to and from a listener of the fleet's broker, over TLS, without a certificate of one's own. It is
 /// the fleet's own broker or nobody: its certificate is checked. Reading and writing never wait.
@@ -37,4 +37,4 @@ class BrokerStream final {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -19,7 +19,7 @@
 
 #include "core/http/http_request.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -280,4 +280,4 @@ Result<std::unique_ptr<PageServer>> PageServer::start(PageServerOptions options)
   return std::unique_ptr<PageServer>(new PageServer(std::move(state)));
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "fleet/broker_openssl/broker_stream.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 
 struct PageServerOptions {
   std::uint16_t port = 0;  ///< on 127.0.0.1; 0: a free one
@@ -37,4 +37,4 @@ class PageServer final {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "fleet/doctor/finding.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
-#include "fleet/doctor/finding.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 
 /// The parts of `aflguard doctor`. Each looks and says what it found; none changes anything.
 
@@ -40,4 +40,4 @@ void examine_disk(Findings& findings, const std::string& check, const std::files
 void examine_space(Findings& findings, const std::string& check, double free_bytes, double total_bytes,
                    const std::string& what_is_there);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -1,13 +1,13 @@
 #include "core/system/atomic_file.h"
-#include "core/transport/topics.h"
 #include "core/tls_openssl/tls_diagnosis.h"
-#include "fleet/folder/viewer_identity.h"
+#include "core/transport/topics.h"
 #include "fleet/broker_openssl/broker_probe.h"
-#include "fleet/provisioning_openssl/openssl_authority.h"
 #include "fleet/doctor/doctor.h"
+#include "fleet/folder/viewer_identity.h"
+#include "fleet/provisioning_openssl/openssl_authority.h"
 #include "fleet/view/viewer_choice.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 namespace {
 
 using namespace std::chrono_literals;
@@ -140,7 +140,7 @@ void examine_limits(Findings& findings, const BrokerProbe& probe, const FleetSet
 }  // namespace
 
 bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSettings& settings) {
-  const auto held = HeldViewer::choose({folder.root.string(), {}, {}}, ViewerUse::kShortLook);
+  const auto held = view::HeldViewer::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
   const auto topics = FleetTopics::create(settings.name);
   if (!held.ok() || !topics.ok()) {
     findings.problem("broker", held.ok() ? topics.error().message : held.error().message,
@@ -158,12 +158,8 @@ bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSe
   const auto probe = BrokerProbe::connect(viewer.host, viewer.port, *authority, *identity, kPatience);
   const std::string place = viewer.host + ":" + std::to_string(viewer.port);
   if (!probe.ok()) {
-    MqttOptions options;
-    options.host = viewer.host;
-    options.port = viewer.port;
-    options.client_id = viewer.name;
-    options.tls = MqttTls{viewer.authority(), viewer.certificate(), viewer.key()};
-    const std::string more = tls_diagnosis(options);
+    const std::string more =
+        tls_diagnosis(viewer.host, viewer.port, {viewer.authority(), viewer.certificate(), viewer.key()});
     const std::string reason = probe.error().message + (more.empty() ? "" : "; " + more);
     findings.problem("broker", "no session at the broker " + place + ": " + reason,
                      advice_for(reason, viewer));
@@ -177,4 +173,4 @@ bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSe
   return true;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -3,14 +3,14 @@
 #include <sstream>
 #include <sys/stat.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
+#include "fleet/doctor/doctor.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/certificate_facts.h"
-#include "fleet/doctor/doctor.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
@@ -230,4 +230,4 @@ bool examine_files(Findings& findings, const FleetFolder& folder, const Clock& c
   return true;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

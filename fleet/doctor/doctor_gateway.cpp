@@ -1,13 +1,13 @@
-#include "core/system/child_process.h"
-#include "core/base/rfc3339.h"
-#include "fleet/view/trouble.h"
-#include "fleet/view/view_text.h"
 #include "bench/bench_fleet.h"
+#include "core/base/rfc3339.h"
+#include "core/system/child_process.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/view/fleet_watch.h"
+#include "fleet/view/trouble.h"
+#include "fleet/view/view_text.h"
 #include "fleet/view/viewer_choice.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kClockDifference{60};
 constexpr double kStaleSeconds = 900;
 
 /// Until metrics come that the broker had not kept; false when they do not.
-bool hear_gateway(FleetWatch& watch) {
+bool hear_gateway(view::FleetWatch& watch) {
   const auto start = Steady::now();
   while (!watch.was_connected() && Steady::now() - start < kConnectPatience) {
     watch.listen(Steady::now() + milliseconds(100));
@@ -38,7 +38,7 @@ bool hear_gateway(FleetWatch& watch) {
   return false;
 }
 
-void examine_metrics(Findings& findings, const GatewayPicture& gateway, const Clock& clock) {
+void examine_metrics(Findings& findings, const view::GatewayPicture& gateway, const Clock& clock) {
   if (gateway.time) {
     const auto ahead = std::chrono::floor<std::chrono::seconds>(*gateway.time - clock.wall());
     if (ahead > kClockDifference || ahead < -kClockDifference) {
@@ -52,11 +52,11 @@ void examine_metrics(Findings& findings, const GatewayPicture& gateway, const Cl
   if (age && *age > kStaleSeconds && gateway.figure("updates_per_second").value_or(0) > 0) {
     findings.warning("server-update",
                      "the server update is " +
-                         short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
+                         view::short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
                          " old while updates come in",
                      "lower reference_interval in gateway.toml, or look at the gateway's log");
   } else if (age) {
-    findings.ok("server-update", "the server update is " + formatted("%.0f s old", *age));
+    findings.ok("server-update", "the server update is " + view::formatted("%.0f s old", *age));
   }
   const auto free = gateway.figure("store_free_bytes");
   const auto total = gateway.figure("store_total_bytes");
@@ -66,15 +66,15 @@ void examine_metrics(Findings& findings, const GatewayPicture& gateway, const Cl
 }  // namespace
 
 void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock) {
-  const auto held = HeldViewer::choose({folder.root.string(), {}, {}}, ViewerUse::kShortLook);
+  const auto held = view::HeldViewer::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
   if (!held.ok()) return;
-  const auto watch = FleetWatch::start(held->identity());
+  const auto watch = view::FleetWatch::start(held->identity());
   if (!watch.ok()) {
     findings.problem("gateway", watch.error().message, "restore it from a backup");
     return;
   }
   const bool heard = hear_gateway(**watch);
-  const GatewayPicture& gateway = (*watch)->picture().gateway();
+  const view::GatewayPicture& gateway = (*watch)->picture().gateway();
   const std::string start = "systemctl start aflguard-gateway, then journalctl -u aflguard-gateway";
   if (!heard) {
     const std::string last = gateway.time ? "; it spoke last " + to_rfc3339(*gateway.time) : "";
@@ -92,11 +92,11 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
     findings.problem("gateway", "the gateway is " + gateway.state + ": " + gateway.message, start);
   }
   examine_metrics(findings, gateway, clock);
-  const auto rows = by_trouble((*watch)->picture(), clock.wall());
-  const FleetTally fleet = tally(rows);
+  const auto rows = view::by_trouble((*watch)->picture(), clock.wall());
+  const view::FleetTally fleet = view::tally(rows);
   const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +
                              std::to_string(fleet.connected) + " are connected";
-  if (!rows.empty() && rows.front().trouble.level == TroubleLevel::kAlarm) {
+  if (!rows.empty() && rows.front().trouble.level == view::TroubleLevel::kAlarm) {
     findings.warning("devices", counts + "; worst: " + *rows.front().name + ", " + rows.front().trouble.why,
                      "aflguard monitor shows them; aflguard device revoke shuts one out");
   } else {
@@ -107,7 +107,8 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
   const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
   const auto outcome = run_program(
-      {program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"}, "/");
+      {bench::program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"},
+      "/");
   if (!outcome.ok()) {
     findings.problem("client-configuration", outcome.error().message, "install aflguard-client on the board");
   } else if (outcome->exit_code != 0) {
@@ -126,4 +127,4 @@ void examine_client(Findings& findings, const std::string& configuration, const 
   examine_disk(findings, "client-disk", folder);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

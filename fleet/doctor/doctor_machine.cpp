@@ -2,17 +2,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/bench_fleet.h"
+#include "core/base/rfc3339.h"
+#include "core/base/version.h"
+#include "core/learning_onnx/onnx_runtime.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "core/system/disk_space.h"
-#include "core/base/rfc3339.h"
-#include "core/learning_onnx/onnx_runtime.h"
+#include "fleet/doctor/doctor.h"
 #include "fleet/provisioning_openssl/certificate_facts.h"
 #include "fleet/view/view_text.h"
-#include "bench/bench_fleet.h"
-#include "fleet/doctor/doctor.h"
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
@@ -26,13 +27,13 @@ constexpr double kLittleBytes = 1e9;
 constexpr double kVeryLittleBytes = 1e8;
 
 void examine_programs(Findings& findings, bool with_fleet) {
-  std::string present = "aflguard " AFLGUARD_VERSION;
+  std::string present = std::string("aflguard ") + kVersion;
   std::error_code error;
   for (const char* name : {"aflguard-gateway", "aflguard-client"}) {
-    if (fs::exists(program_beside_us(name), error)) present += std::string(", ") + name;
+    if (fs::exists(bench::program_beside_us(name), error)) present += std::string(", ") + name;
   }
   findings.ok("programs", "programs: " + present);
-  if (with_fleet && !fs::exists(program_beside_us("aflguard-gateway"), error)) {
+  if (with_fleet && !fs::exists(bench::program_beside_us("aflguard-gateway"), error)) {
     findings.warning("program-gateway", "aflguard-gateway is not beside this program",
                      "install it where the gateway runs");
   }
@@ -74,7 +75,8 @@ void examine_clock(Findings& findings, const Clock& clock) {
 }
 
 std::string mode_text(mode_t mode) {
-  return formatted("%04.0f", static_cast<double>((mode >> 6 & 7) * 100 + (mode >> 3 & 7) * 10 + (mode & 7)));
+  return view::formatted("%04.0f",
+                         static_cast<double>((mode >> 6 & 7) * 100 + (mode >> 3 & 7) * 10 + (mode & 7)));
 }
 
 /// False when there is nothing more to be said about that key.
@@ -110,8 +112,8 @@ void examine_space(Findings& findings, const std::string& check, double free_byt
                    const std::string& what_is_there) {
   if (total_bytes <= 0) return;
   const double share = free_bytes / total_bytes;
-  const std::string found =
-      byte_size(free_bytes) + " of " + byte_size(total_bytes) + " are free where " + what_is_there;
+  const std::string found = view::byte_size(free_bytes) + " of " + view::byte_size(total_bytes) +
+                            " are free where " + what_is_there;
   if (share < kVeryLittleShare || free_bytes < kVeryLittleBytes) {
     findings.problem(check, found, "free space: what cannot be stored is not answered");
   } else if (share < kLittleShare || free_bytes < kLittleBytes) {
@@ -174,4 +176,4 @@ void examine_machine(Findings& findings, const Clock& clock, bool with_fleet) {
   examine_clock(findings, clock);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 
 std::string_view to_string(FindingLevel level) {
   constexpr std::array<std::string_view, 3> kNames = {"ok", "warning", "problem"};
@@ -48,4 +48,4 @@ std::string findings_text(const Findings& findings, bool colour) {
          (warnings == 0 ? "" : ", " + std::to_string(warnings) + " to know") + "\n";
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aflguard::tools {
+namespace aflguard::fleet {
 
 enum class FindingLevel : std::uint8_t { kOk, kWarning, kProblem };
 [[nodiscard]] std::string_view to_string(FindingLevel level);
@@ -41,4 +41,4 @@ class Findings final {
 /// For people; colours where wanted.
 [[nodiscard]] std::string findings_text(const Findings& findings, bool colour);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::fleet

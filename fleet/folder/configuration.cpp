@@ -3,7 +3,7 @@
 #include "fleet/folder/example_files.h"
 #include "fleet/folder/toml_template.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 const char* gateway_example() {
   return kGatewayExample;
@@ -42,4 +42,4 @@ std::string client_configuration(const FleetSettings& settings, const std::strin
       .text();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -4,7 +4,7 @@
 
 #include "fleet/folder/fleet_settings.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// The commented example configurations that the programs' parts keep beside their code.
 [[nodiscard]] const char* gateway_example();
@@ -14,4 +14,4 @@ namespace aflguard {
 [[nodiscard]] std::string gateway_configuration(const FleetSettings& settings);
 [[nodiscard]] std::string client_configuration(const FleetSettings& settings, const std::string& device);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// Where a fleet's files are (docs/operate.md shows the whole tree).
 struct FleetFolder {
@@ -34,4 +34,4 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path device(std::string_view name) const { return devices() / name; }
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -8,7 +8,7 @@
 #include "core/config/config_file.h"
 #include "fleet/folder/toml_template.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 constexpr std::int64_t kMinMessageBytes = 64 << 10;
@@ -137,4 +137,4 @@ std::string fleet_settings_text(const FleetSettings& settings) {
          std::to_string(settings.certificate_days) + "\n";
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

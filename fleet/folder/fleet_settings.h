@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// What holds for a whole fleet: fleet.toml.
 struct FleetSettings {
@@ -43,4 +43,4 @@ struct FleetSettings {
 /// True when `host` means this machine only.
 [[nodiscard]] bool is_loopback(const std::string& host);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

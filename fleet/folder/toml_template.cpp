@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 /// Without blanks and comment signs in front.
@@ -112,4 +112,4 @@ std::string TomlTemplate::text() const {
   return all;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

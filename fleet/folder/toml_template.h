@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// `text` as a TOML string, quotes included.
 [[nodiscard]] std::string toml_text(std::string_view text);
@@ -32,4 +32,4 @@ class TomlTemplate final {
   std::vector<std::string> lines_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

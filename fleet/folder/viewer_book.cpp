@@ -6,7 +6,7 @@
 #include "core/base/rfc3339.h"
 #include "core/identity/book_file.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
@@ -71,4 +71,4 @@ Status write_viewer_book(const fs::path& path, const ViewerBook& book) {
   return write_book_file<Viewer>(kKind, path, book.viewers, to_json, check_viewers);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// One certificate that was issued to a viewer.
 struct ViewerCertificate {
@@ -55,4 +55,4 @@ inline constexpr std::size_t kMaxViewersInBook = 1000;
 /// Whole or not at all. kInvalidInput when it could not be read back.
 [[nodiscard]] Status write_viewer_book(const std::filesystem::path& path, const ViewerBook& book);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

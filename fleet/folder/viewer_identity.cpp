@@ -4,7 +4,7 @@
 #include "core/config/config_file.h"
 #include "fleet/folder/toml_template.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 ViewerIdentity viewer_identity(const FleetSettings& settings, const FleetFolder& folder,
                                const std::string& name) {
@@ -48,4 +48,4 @@ Result<ViewerIdentity> read_viewer_folder(const std::filesystem::path& folder) {
   return identity;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

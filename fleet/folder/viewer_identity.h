@@ -8,7 +8,7 @@
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// Everything that one viewer needs to watch a fleet: where the broker is, and the files of its identity.
 struct ViewerIdentity {
@@ -36,4 +36,4 @@ struct ViewerIdentity {
 /// and line for everything else.
 [[nodiscard]] Result<ViewerIdentity> read_viewer_folder(const std::filesystem::path& folder);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

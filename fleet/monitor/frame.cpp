@@ -1,6 +1,6 @@
 #include "fleet/monitor/frame.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 std::size_t Frame::put(std::size_t row, std::size_t column, std::u32string_view text, Style style) {
   if (row >= size_.rows) return column;
@@ -46,4 +46,4 @@ std::string to_utf8(char32_t glyph) {
   return {byte(0xe0 | (glyph >> 12)), byte(0x80 | ((glyph >> 6) & 0x3f)), byte(0x80 | (glyph & 0x3f))};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// How a piece of text looks. A terminal without colour shows the same words, and inverse ones as such.
 enum class Style : std::uint8_t { kPlain, kDim, kBold, kInverse, kGood, kNotice, kWarning, kAlarm, kAccent };
@@ -53,4 +53,4 @@ class Frame final {
 
 [[nodiscard]] std::string to_utf8(char32_t glyph);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

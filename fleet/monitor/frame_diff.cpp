@@ -1,6 +1,6 @@
 #include "fleet/monitor/frame_diff.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 std::string style_code(Style style, bool colour) {
@@ -60,4 +60,4 @@ std::string frame_diff(const std::optional<Frame>& before, const Frame& after, b
   return bytes;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

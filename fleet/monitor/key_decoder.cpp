@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 /// Longer sequences than any key has are dropped.
@@ -77,4 +77,4 @@ std::vector<Key> KeyDecoder::flush() {
   return escape ? std::vector<Key>{Key{KeyKind::kEscape}} : std::vector<Key>{};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::view {
 
 enum class KeyKind : std::uint8_t {
   kCharacter,
@@ -40,4 +40,4 @@ class KeyDecoder final {
   std::string waiting_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::view

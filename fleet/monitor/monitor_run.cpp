@@ -7,13 +7,13 @@
 
 #include "fleet/monitor/key_decoder.h"
 #include "fleet/monitor/monitor_screen.h"
-#include "fleet/view/picture_document.h"
-#include "fleet/view/picture_lines.h"
-#include "fleet/view/fleet_watch.h"
 #include "fleet/monitor/screen_signals.h"
 #include "fleet/monitor/terminal_screen.h"
+#include "fleet/view/fleet_watch.h"
+#include "fleet/view/picture_document.h"
+#include "fleet/view/picture_lines.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -36,7 +36,7 @@ milliseconds interval_of(const MonitorOptions& options, milliseconds otherwise) 
   return milliseconds(static_cast<std::int64_t>(*options.interval * 1000));
 }
 
-ConnectionNotice notice_of(const FleetWatch& watch, const ViewerIdentity& identity) {
+ConnectionNotice notice_of(const FleetWatch& watch, const fleet::ViewerIdentity& identity) {
   if (watch.taken_over()) {
     return {"another viewer connected as '" + identity.name +
                 "': t takes it back; aflguard fleet viewer add NAME makes one more identity",
@@ -52,7 +52,7 @@ ConnectionNotice notice_of(const FleetWatch& watch, const ViewerIdentity& identi
 /// The live screen.
 class ScreenLoop final {
  public:
-  ScreenLoop(FleetWatch& watch, const ViewerIdentity& identity, const ScreenSignals& signals,
+  ScreenLoop(FleetWatch& watch, const fleet::ViewerIdentity& identity, const ScreenSignals& signals,
              TerminalScreen& terminal, milliseconds interval)
       : watch_(watch),
         identity_(identity),
@@ -147,7 +147,7 @@ class ScreenLoop final {
   }
 
   FleetWatch& watch_;
-  const ViewerIdentity& identity_;
+  const fleet::ViewerIdentity& identity_;
   const ScreenSignals& signals_;
   TerminalScreen& terminal_;
   MonitorScreen screen_;
@@ -160,7 +160,7 @@ class ScreenLoop final {
 };
 
 /// Events as they come, and a summary every interval.
-Status run_lines(FleetWatch& watch, const ViewerIdentity& identity, const ScreenSignals& signals,
+Status run_lines(FleetWatch& watch, const fleet::ViewerIdentity& identity, const ScreenSignals& signals,
                  milliseconds interval) {
   std::uint64_t printed = 0;
   std::string told;
@@ -201,7 +201,7 @@ Status run_lines(FleetWatch& watch, const ViewerIdentity& identity, const Screen
 
 /// Returns when everything that the broker keeps for us is here. The gateway's answer comes behind all of it;
 /// where there is none, silence tells.
-Status wait_for_snapshot(FleetWatch& watch, const ViewerIdentity& identity) {
+Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identity) {
   const auto start = Steady::now();
   while (!watch.was_connected()) {
     watch.listen(Steady::now() + kGlance);
@@ -248,4 +248,4 @@ Status print_status(const MonitorOptions& options) {
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

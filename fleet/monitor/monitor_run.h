@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "fleet/view/viewer_choice.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 struct MonitorOptions {
   ViewerRequest viewer;
@@ -23,4 +23,4 @@ struct MonitorOptions {
 /// be reached.
 [[nodiscard]] Status print_status(const MonitorOptions& options);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

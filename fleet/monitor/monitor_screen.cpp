@@ -5,7 +5,7 @@
 #include "fleet/monitor/screen_parts.h"
 #include "fleet/view/view_text.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr std::size_t kMaxFilter = 64;
@@ -255,4 +255,4 @@ Frame MonitorScreen::render(const FleetPicture& picture, ScreenSize size, WallTi
   return frame;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "fleet/view/fleet_picture.h"
 #include "fleet/monitor/frame.h"
 #include "fleet/monitor/key_decoder.h"
 #include "fleet/monitor/sparkline.h"
+#include "fleet/view/fleet_picture.h"
 #include "fleet/view/trouble.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 enum class SortKey : std::uint8_t { kTrouble, kName, kState, kRejected, kDistance, kUpdates, kSeen };
 inline constexpr std::size_t kSortKeys = 7;
@@ -69,4 +69,4 @@ class MonitorScreen final {
   std::size_t page_ = 10;  ///< rows of the table at the latest render
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -4,7 +4,7 @@
 #include "fleet/monitor/screen_parts.h"
 #include "fleet/view/view_text.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr std::size_t kNameColumn = 1;
@@ -140,4 +140,4 @@ void put_help(Frame& frame, std::size_t row) {
   frame.put(row++, 1, "server's own update, as a part of the bound: above 1 they are rejected.", Style::kDim);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

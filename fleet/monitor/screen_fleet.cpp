@@ -3,7 +3,7 @@
 #include "fleet/monitor/screen_parts.h"
 #include "fleet/view/view_text.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr std::size_t kWide = 110;
@@ -221,4 +221,4 @@ void put_events(Frame& frame, std::size_t row, std::size_t rows, const FleetPict
   if (shown == 0) frame.put(row, 1, "no events yet", Style::kDim);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "fleet/view/fleet_picture.h"
 #include "fleet/monitor/frame.h"
 #include "fleet/monitor/sparkline.h"
+#include "fleet/view/fleet_picture.h"
 #include "fleet/view/trouble.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// The parts of the monitor's screen. Each writes into `frame` from `row` on and returns the row behind.
 [[nodiscard]] Style style_of(TroubleLevel level);
@@ -32,4 +32,4 @@ void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const Flee
 
 void put_help(Frame& frame, std::size_t row);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr char kEscape = '\x1b';
@@ -68,4 +68,4 @@ bool ScreenReader::shows(std::string_view text) const {
                      [&](const std::string& row) { return row.find(text) != std::string::npos; });
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

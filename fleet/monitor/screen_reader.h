@@ -5,7 +5,7 @@
 
 #include "fleet/monitor/frame.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// Reads what frame_diff() writes, as a terminal would: for whoever must know what somebody sees. Colours are
 /// forgotten; whatever else a terminal could do is left out.
@@ -30,4 +30,4 @@ class ScreenReader final {
   std::size_t column_ = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -5,7 +5,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 Result<std::unique_ptr<ScreenSignals>> ScreenSignals::install() {
   sigset_t wanted;
@@ -31,4 +31,4 @@ std::optional<int> ScreenSignals::next() const {
   return static_cast<int>(info.ssi_signo);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 /// Signals of a terminal and of whoever wants to end this program, as something to poll. To be made before
 /// any thread, which inherits that they are blocked.
@@ -28,4 +28,4 @@ class ScreenSignals final {
   sigset_t before_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr std::u32string_view kBars = U"\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588";
@@ -40,4 +40,4 @@ std::u32string sparkline(std::span<const std::optional<double>> values, bool fro
   return sparkline(values, low.value_or(0), high.value_or(0), glyphs);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

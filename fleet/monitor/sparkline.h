@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::view {
 
 enum class Glyphs : unsigned char { kAscii, kUnicode };
 
@@ -18,4 +18,4 @@ enum class Glyphs : unsigned char { kAscii, kUnicode };
 [[nodiscard]] std::u32string sparkline(std::span<const std::optional<double>> values, bool from_zero,
                                        Glyphs glyphs);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

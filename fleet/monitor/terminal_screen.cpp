@@ -14,7 +14,7 @@
 
 #include "fleet/monitor/frame_diff.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
@@ -143,4 +143,4 @@ std::optional<std::string> TerminalScreen::read_keys() const {
   }
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -8,7 +8,7 @@
 #include "fleet/monitor/frame.h"
 #include "fleet/monitor/sparkline.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 /// True when standard output is a terminal that can be drawn on.
 [[nodiscard]] bool can_draw();
@@ -43,4 +43,4 @@ class TerminalScreen final {
   std::optional<Frame> shown_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 constexpr std::size_t kMaxHostName = 63;
@@ -217,4 +217,4 @@ Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& ord
   return files;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// A file for the boot partition of a stock Raspberry Pi OS.
 struct BootBundleFile {
@@ -36,4 +36,4 @@ inline constexpr const char* kBootBundlePackages = "aflguard";
 /// A device's name as a host may be called: small letters, digits and dashes, at most 63.
 [[nodiscard]] std::string host_name_of(const std::string& device);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -6,7 +6,7 @@
 
 #include "fleet/provisioning/dashboard_access.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 /// Mosquitto's CONNECT, SUBSCRIBE and the head of a PUBLISH fit in this beside the payload.
@@ -134,4 +134,4 @@ std::string broker_access_list(const FleetSettings& settings, const DeviceBook& 
   return text;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

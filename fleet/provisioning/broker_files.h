@@ -8,7 +8,7 @@
 #include "fleet/folder/fleet_settings.h"
 #include "fleet/folder/viewer_book.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// The account that runs this program.
 [[nodiscard]] std::string current_user_name();
@@ -24,4 +24,4 @@ namespace aflguard {
 [[nodiscard]] std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,
                                              const ViewerBook& viewers);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -14,7 +14,7 @@
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 /// The broker's process; none when its pid file is old: the number may be somebody else's by now.
@@ -79,4 +79,4 @@ Result<BrokerReload> reload_broker(const FleetSettings& settings, const FleetFol
                   "; run this as the broker's user, or set [broker] reload in fleet.toml");
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

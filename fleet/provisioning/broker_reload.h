@@ -6,7 +6,7 @@
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 enum class BrokerReload : std::uint8_t {
   kTold,        ///< it reads its files again: now, or in a moment
@@ -17,4 +17,4 @@ enum class BrokerReload : std::uint8_t {
 /// by SIGHUP to the process in its pid file. kIo when that is not allowed or the command fails.
 [[nodiscard]] Result<BrokerReload> reload_broker(const FleetSettings& settings, const FleetFolder& folder);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

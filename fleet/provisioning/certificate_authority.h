@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/identity/signature.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 enum class CertificateUse : std::uint8_t { kClient, kServer };
 
@@ -69,4 +69,4 @@ class CertificateAuthority {
                                                             std::chrono::system_clock::time_point now) = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -1,12 +1,12 @@
 #include "core/system/atomic_file.h"
-#include "fleet/provisioning/broker_files.h"
 #include "fleet/folder/configuration.h"
+#include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/dashboard_access.h"
 #include "fleet/provisioning/identity_files.h"
 #include "fleet/provisioning/identity_terms.h"
 #include "fleet/provisioning/provisioning.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
@@ -86,4 +86,4 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   return staging.commit();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

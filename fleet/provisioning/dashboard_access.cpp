@@ -4,7 +4,7 @@
 
 #include "core/system/atomic_file.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
@@ -103,4 +103,4 @@ Result<std::string> read_dashboard_key(const FleetSettings& settings, const Flee
                    "; aflguard fleet refresh makes it; restart the broker then");
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "fleet/provisioning/certificate_authority.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
+#include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// The dashboard's way into the broker (docs/dashboard.md): a listener of its own for WebSockets over TLS.
 /// Browsers and client certificates do not go together well, so it takes a password, and only of users that
@@ -37,4 +37,4 @@ inline constexpr int kDashboardSeats = 16;
 [[nodiscard]] Result<std::string> read_dashboard_key(const FleetSettings& settings,
                                                      const FleetFolder& folder);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

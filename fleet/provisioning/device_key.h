@@ -5,7 +5,7 @@
 
 #include "fleet/folder/fleet_folder.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// Whether the fleet's folder holds the device's key. False for devices that were enrolled with a request:
 /// their key has never left the board.
@@ -14,4 +14,4 @@ namespace aflguard {
   return std::filesystem::exists(folder.device(device) / "device.key", error);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

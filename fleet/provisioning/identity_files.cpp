@@ -1,10 +1,10 @@
 #include "fleet/provisioning/identity_files.h"
 
 #include "core/system/atomic_file.h"
-#include "fleet/provisioning/identity_terms.h"
 #include "fleet/folder/viewer_identity.h"
+#include "fleet/provisioning/identity_terms.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 
 Status write_identity(const fs::path& folder, const std::string& name, const Credential& credential,
@@ -25,4 +25,4 @@ Result<Viewer> make_viewer(const fs::path& folder, const std::string& name, cons
   return Viewer{name, {{credential.certificate.serial, credential.certificate.not_after}}, false};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

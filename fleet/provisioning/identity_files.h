@@ -5,11 +5,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "fleet/provisioning/certificate_authority.h"
 #include "fleet/folder/fleet_settings.h"
 #include "fleet/folder/viewer_book.h"
+#include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// One program's identity in a folder that exists: NAME.crt, NAME.key and the authority's certificate.
 [[nodiscard]] Status write_identity(const std::filesystem::path& folder, const std::string& name,
@@ -20,4 +20,4 @@ namespace aflguard {
                                          const FleetSettings& settings, int days,
                                          CertificateAuthority& authority, const Clock& clock);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

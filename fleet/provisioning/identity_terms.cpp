@@ -4,7 +4,7 @@
 
 #include "fleet/provisioning/provisioning.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 using std::chrono::system_clock;
@@ -46,4 +46,4 @@ CertificateTerms broker_terms(const FleetSettings& settings, system_clock::time_
   return terms;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <string>
 
-#include "fleet/provisioning/certificate_authority.h"
 #include "fleet/folder/fleet_settings.h"
+#include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// What the certificates of a fleet say, by who they are for.
 [[nodiscard]] CertificateTerms device_terms(const FleetSettings& settings, const std::string& name, int days,
@@ -19,4 +19,4 @@ namespace aflguard {
 [[nodiscard]] CertificateTerms broker_terms(const FleetSettings& settings,
                                             std::chrono::system_clock::time_point now);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "core/system/atomic_file.h"
 #include "core/base/nearest_name.h"
 #include "core/base/rfc3339.h"
-#include "fleet/provisioning/broker_files.h"
+#include "core/system/atomic_file.h"
 #include "fleet/folder/configuration.h"
+#include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/identity_terms.h"
 #include "fleet/provisioning/tar_archive.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 using std::chrono::system_clock;
 
@@ -271,4 +271,4 @@ Result<std::string> viewer_bundle(const Fleet& fleet, const std::string& name) {
   return std::move(archive).finish();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

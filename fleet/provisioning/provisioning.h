@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/system/folder_lock.h"
 #include "core/base/result.h"
-#include "fleet/provisioning/certificate_authority.h"
 #include "core/identity/device_book.h"
+#include "core/system/folder_lock.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
 #include "fleet/folder/viewer_book.h"
+#include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// Certificates begin this long before they are made: clocks of boards are late after a cold start.
 inline constexpr std::chrono::minutes kCertificateBackdating{10};
@@ -113,4 +113,4 @@ class Fleet final {
 /// The folder of a viewer as a tar archive. kInvalidInput for a revoked one.
 [[nodiscard]] Result<std::string> viewer_bundle(const Fleet& fleet, const std::string& name);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -1,9 +1,9 @@
 #include "fleet/provisioning/samples_in_bundle.h"
 
-#include "core/system/atomic_file.h"
 #include "core/config/toml_document.h"
+#include "core/system/atomic_file.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 
 Result<std::vector<std::string>> samples_not_in_bundle(const fs::path& device) {
@@ -26,4 +26,4 @@ Result<std::vector<std::string>> samples_not_in_bundle(const fs::path& device) {
   return missing;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

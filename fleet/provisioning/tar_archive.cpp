@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 constexpr std::size_t kBlock = 512;
@@ -70,4 +70,4 @@ std::string TarArchive::finish() && {
   return std::move(bytes_);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// A tar archive (POSIX ustar) in memory: files of root with a mode each, no times, so that the same content
 /// gives the same bytes.
@@ -21,4 +21,4 @@ class TarArchive final {
   std::string bytes_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -1,13 +1,13 @@
-#include "core/system/atomic_file.h"
 #include "core/base/identifier.h"
+#include "core/system/atomic_file.h"
+#include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/dashboard_access.h"
 #include "fleet/provisioning/identity_files.h"
 #include "fleet/provisioning/identity_terms.h"
 #include "fleet/provisioning/provisioning.h"
-#include "fleet/folder/viewer_identity.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace fs = std::filesystem;
 
 namespace {
@@ -104,4 +104,4 @@ Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock
   return write_lists({}, authority, clock);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -2,7 +2,7 @@
 
 #include "core/system/atomic_file.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 Result<OpensslAuthority> load_authority(const FleetFolder& folder) {
   constexpr std::uint64_t kMaxPemBytes = 1 << 20;
@@ -17,4 +17,4 @@ Result<OpensslAuthority> load_authority(const FleetFolder& folder) {
   return authority;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -5,7 +5,7 @@
 
 #include "core/identity_openssl/x509_text.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 bool signed_by(const X509* authority, X509* certificate) {
@@ -59,4 +59,4 @@ Result<RevocationFacts> read_revocation_facts(std::string_view list_pem, std::st
   return facts;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// What a certificate says, for whoever looks for what is wrong.
 struct CertificateFacts {
@@ -35,4 +35,4 @@ struct RevocationFacts {
 [[nodiscard]] Result<RevocationFacts> read_revocation_facts(std::string_view list_pem,
                                                             std::string_view authority_pem);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

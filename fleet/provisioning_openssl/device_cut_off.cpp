@@ -3,10 +3,10 @@
 #include <thread>
 
 #include "core/base/identifier.h"
-#include "fleet/provisioning/broker_reload.h"
 #include "fleet/broker_openssl/broker_knock.h"
+#include "fleet/provisioning/broker_reload.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 namespace {
 
 constexpr std::chrono::minutes kVisitLength{10};
@@ -77,4 +77,4 @@ Result<CutOff> cut_off_viewer(Fleet& fleet, const std::string& name, Certificate
   return cut_off(fleet, &Fleet::revoke_viewer, name, authority, clock, patience);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

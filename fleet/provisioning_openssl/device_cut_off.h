@@ -9,7 +9,7 @@
 #include "fleet/provisioning/certificate_authority.h"
 #include "fleet/provisioning/provisioning.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 enum class CutOff : std::uint8_t {
   kDone,              ///< the broker refuses the device, and its live session has ended
@@ -30,4 +30,4 @@ enum class CutOff : std::uint8_t {
                                             CertificateAuthority& authority, const Clock& clock,
                                             std::chrono::seconds patience);
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -12,7 +12,7 @@
 #include "core/base/rfc3339.h"
 #include "core/identity_openssl/x509_text.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 using std::chrono::system_clock;
 
@@ -315,4 +315,4 @@ Result<std::string> OpensslAuthority::private_pem() const {
   return pem;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

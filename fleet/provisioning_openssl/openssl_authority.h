@@ -7,7 +7,7 @@
 
 #include "fleet/provisioning/certificate_authority.h"
 
-namespace aflguard {
+namespace aflguard::fleet {
 
 /// The fleet's authority by way of OpenSSL.
 class OpensslAuthority final : public CertificateAuthority {
@@ -44,4 +44,4 @@ class OpensslAuthority final : public CertificateAuthority {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::fleet

@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 
-#include "fleet/view/history_answer.h"
 #include "core/telemetry/message_reader.h"
+#include "fleet/view/history_answer.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 /// More than any question asks for, in all parts of an answer together.
@@ -201,4 +201,4 @@ std::string FleetPicture::device_question(const std::string& device, WallTime fr
   return history_question(device_question_id_, device, from, to, points);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -14,7 +14,7 @@
 #include "core/transport/topics.h"
 #include "fleet/view/time_series.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 using WallTime = std::chrono::system_clock::time_point;
 
@@ -187,4 +187,4 @@ class FleetPicture final {
   PictureCounters counters_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -7,7 +7,7 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "fleet/monitor/monitor_screen.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 namespace {
 
 using std::chrono::system_clock;
@@ -20,14 +20,14 @@ constexpr std::chrono::seconds kCutSpan{60};
 
 }  // namespace
 
-FleetWatch::FleetWatch(ViewerIdentity identity, FleetTopics topics, FleetPicture picture)
+FleetWatch::FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetPicture picture)
     : identity_(std::move(identity)), topics_(std::move(topics)), picture_(std::move(picture)) {}
 
 FleetWatch::~FleetWatch() {
   if (bus_) bus_->stop();
 }
 
-Result<std::unique_ptr<FleetWatch>> FleetWatch::start(const ViewerIdentity& identity) {
+Result<std::unique_ptr<FleetWatch>> FleetWatch::start(const fleet::ViewerIdentity& identity) {
   TRY(auto topics, FleetTopics::create(identity.fleet));
   TRY(auto picture, FleetPicture::create(identity.fleet, identity.name));
   std::unique_ptr<FleetWatch> watch(new FleetWatch(identity, std::move(topics), std::move(picture)));
@@ -40,7 +40,7 @@ Status FleetWatch::connect() {
   options.host = identity_.host;
   options.port = identity_.port;
   options.client_id = identity_.name;
-  options.tls = MqttTls{identity_.authority(), identity_.certificate(), identity_.key()};
+  options.tls = TlsFiles{identity_.authority(), identity_.certificate(), identity_.key()};
   options.longest_backoff = std::chrono::seconds(10);
   // A large fleet's retained messages come all at once.
   options.max_queued_messages = 100'000;
@@ -117,4 +117,4 @@ void FleetWatch::ask_device(const std::string& device) {
   publish(picture_.device_question(device, now - kDeviceSpan, now, kHistoryPoints));
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -12,7 +12,7 @@
 #include "fleet/folder/viewer_identity.h"
 #include "fleet/view/fleet_picture.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 /// A picture of a fleet that is kept up to date from the broker, with one viewer's identity.
 class FleetWatch final {
@@ -20,7 +20,7 @@ class FleetWatch final {
   using Deadline = std::chrono::steady_clock::time_point;
 
   /// Starts connecting. kNotFound when a file of the identity is missing.
-  [[nodiscard]] static Result<std::unique_ptr<FleetWatch>> start(const ViewerIdentity& identity);
+  [[nodiscard]] static Result<std::unique_ptr<FleetWatch>> start(const fleet::ViewerIdentity& identity);
   ~FleetWatch();
   FleetWatch(const FleetWatch&) = delete;
   FleetWatch& operator=(const FleetWatch&) = delete;
@@ -49,7 +49,7 @@ class FleetWatch final {
   void ask_device(const std::string& device);
 
  private:
-  FleetWatch(ViewerIdentity identity, FleetTopics topics, FleetPicture picture);
+  FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetPicture picture);
   [[nodiscard]] Status connect();
   void take(const BusEvent& event);
   void publish(const std::string& question);
@@ -60,7 +60,7 @@ class FleetWatch final {
     void write(LogLevel, std::string_view) override {}
   };
   NoLog log_;
-  ViewerIdentity identity_;
+  fleet::ViewerIdentity identity_;
   FleetTopics topics_;
   FleetPicture picture_;
   std::unique_ptr<MessageBus> bus_;
@@ -73,4 +73,4 @@ class FleetWatch final {
   Deadline last_retained_{};
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -4,7 +4,7 @@
 
 #include "core/telemetry/message_json.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 using namespace message_json;
@@ -77,4 +77,4 @@ std::string history_question(const std::string& id, const std::string& device, W
   return json.dump();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -9,7 +9,7 @@
 
 #include "fleet/view/fleet_picture.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// One message of an answer about history.
 struct HistoryAnswer {
@@ -32,4 +32,4 @@ inline constexpr std::size_t kMaxHistoryPoints = 500;
 [[nodiscard]] std::string history_question(const std::string& id, const std::string& device, WallTime from,
                                            WallTime to, std::size_t points);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -5,7 +5,7 @@
 #include "core/base/rfc3339.h"
 #include "fleet/view/trouble.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -110,4 +110,4 @@ std::string picture_document(const FleetPicture& picture, WallTime now) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -4,10 +4,10 @@
 
 #include "fleet/view/fleet_picture.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// The picture as one JSON document for scripts (schema aflguard-status-1, docs/monitor.md): the gateway,
 /// the tally, and every device, the most troubled first.
 [[nodiscard]] std::string picture_document(const FleetPicture& picture, WallTime now);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -4,7 +4,7 @@
 #include "fleet/view/trouble.h"
 #include "fleet/view/view_text.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 std::string count_of(const GatewayPicture& gateway, const char* name) {
@@ -72,4 +72,4 @@ std::vector<std::string> status_lines(const FleetPicture& picture, WallTime now)
   return lines;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

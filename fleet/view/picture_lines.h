@@ -5,7 +5,7 @@
 
 #include "fleet/view/fleet_picture.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// The fleet in one line, for logs and for whoever has no terminal.
 [[nodiscard]] std::string summary_line(const FleetPicture& picture, WallTime now);
@@ -16,4 +16,4 @@ namespace aflguard {
 /// A page of text for people: summary, gateway, and devices, the most troubled first.
 [[nodiscard]] std::vector<std::string> status_lines(const FleetPicture& picture, WallTime now);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace aflguard {
+namespace aflguard::view {
 
 void TimeSeries::add(Time time, double value) {
   while (!points_.empty() && points_.back().first >= time) points_.pop_back();
@@ -38,4 +38,4 @@ std::optional<double> TimeSeries::latest() const {
   return points_.back().second;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// Values over time, oldest first, at most `capacity` of them: the oldest make room.
 class TimeSeries final {
@@ -30,4 +30,4 @@ class TimeSeries final {
   std::deque<std::pair<Time, double>> points_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::view

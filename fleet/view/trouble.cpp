@@ -5,7 +5,7 @@
 
 #include "fleet/view/view_text.h"
 
-namespace aflguard {
+namespace aflguard::view {
 namespace {
 
 constexpr double kSomeRejected = 0.2;
@@ -176,4 +176,4 @@ FleetTally tally(const std::vector<DeviceRow>& rows) {
   return result;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

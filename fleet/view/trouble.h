@@ -7,7 +7,7 @@
 
 #include "fleet/view/fleet_picture.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 enum class TroubleLevel : std::uint8_t { kNone, kNotice, kWarning, kAlarm };
 [[nodiscard]] std::string_view to_string(TroubleLevel level);
@@ -50,4 +50,4 @@ struct FleetTally {
 };
 [[nodiscard]] FleetTally tally(const std::vector<DeviceRow>& rows);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -7,7 +7,7 @@
 
 #include "core/base/rfc3339.h"
 
-namespace aflguard {
+namespace aflguard::view {
 
 std::string plain_text(std::string_view text, std::size_t limit) {
   std::string plain(text.substr(0, limit));
@@ -58,4 +58,4 @@ std::string byte_size(double bytes) {
   return formatted(bytes < 10 && unit > 0 ? "%.1f " : "%.0f ", bytes) + kUnits[unit];
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::view

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace aflguard {
+namespace aflguard::view {
 
 /// Words of others, made harmless for a terminal and a table: printable ASCII only, everything else becomes
 /// '?', cut to `limit`.
@@ -27,4 +27,4 @@ namespace aflguard {
 /// "41.2 GB".
 [[nodiscard]] std::string byte_size(double bytes);
 
-}  // namespace aflguard
+}  // namespace aflguard::view

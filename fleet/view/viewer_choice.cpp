@@ -14,14 +14,14 @@
 #include "core/base/identifier.h"
 #include "fleet/folder/viewer_book.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 namespace {
 
 constexpr std::chrono::seconds kShortLookPatience{30};
 constexpr std::chrono::milliseconds kAskAgain{100};
 
 /// A lock on the key's file, which everybody who may use it can open; none while somebody else has it.
-Result<std::optional<int>> try_lock(const ViewerIdentity& identity) {
+Result<std::optional<int>> try_lock(const fleet::ViewerIdentity& identity) {
   const int file = ::open(identity.key().c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     const int problem = errno;
@@ -41,42 +41,42 @@ std::string how_to_get_another(const ViewerRequest& request) {
 }
 
 /// The names to try, the best first.
-Result<std::vector<ViewerIdentity>> candidates(const ViewerRequest& request, ViewerUse use) {
+Result<std::vector<fleet::ViewerIdentity>> candidates(const ViewerRequest& request, ViewerUse use) {
   if (!request.viewer_folder.empty()) {
-    TRY(auto identity, read_viewer_folder(request.viewer_folder));
-    return std::vector<ViewerIdentity>{std::move(identity)};
+    TRY(auto identity, fleet::read_viewer_folder(request.viewer_folder));
+    return std::vector<fleet::ViewerIdentity>{std::move(identity)};
   }
-  const FleetFolder folder{std::filesystem::absolute(request.fleet).lexically_normal()};
+  const fleet::FleetFolder folder{std::filesystem::absolute(request.fleet).lexically_normal()};
   std::error_code error;
   if (!std::filesystem::exists(folder.settings(), error)) {
     return not_found(request.fleet +
                      " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one");
   }
-  TRY(const FleetSettings settings, read_fleet_settings(folder.settings()));
-  TRY(const ViewerBook book, read_viewer_book(folder.viewer_book()));
+  TRY(const fleet::FleetSettings settings, fleet::read_fleet_settings(folder.settings()));
+  TRY(const fleet::ViewerBook book, fleet::read_viewer_book(folder.viewer_book()));
   std::vector<std::string> names;
   if (!request.identity.empty()) {
     TRY_STATUS(check_identifier("viewer", request.identity));
-    const Viewer* viewer = book.find(request.identity);
+    const fleet::Viewer* viewer = book.find(request.identity);
     if (viewer == nullptr || viewer->revoked) {
       return not_found("the fleet has no viewer '" + request.identity + "'" +
                        (viewer != nullptr ? " any more: it is revoked" : "") +
                        "; aflguard fleet viewer list shows all");
     }
     names.push_back(request.identity);
-  } else if (const Viewer* doctor = book.find("doctor");
+  } else if (const fleet::Viewer* doctor = book.find("doctor");
              use == ViewerUse::kShortLook && doctor != nullptr && !doctor->revoked) {
     names.push_back("doctor");
   } else {
     names.push_back("operator");
-    for (const Viewer& viewer : book.viewers) {
+    for (const fleet::Viewer& viewer : book.viewers) {
       const bool own = viewer.name == "operator" || viewer.name == "dashboard" || viewer.name == "doctor" ||
                        viewer.name == "demo";
       if (!own && !viewer.revoked) names.push_back(viewer.name);
     }
   }
-  std::vector<ViewerIdentity> identities;
-  for (const std::string& name : names) identities.push_back(viewer_identity(settings, folder, name));
+  std::vector<fleet::ViewerIdentity> identities;
+  for (const std::string& name : names) identities.push_back(fleet::viewer_identity(settings, folder, name));
   return identities;
 }
 
@@ -94,7 +94,7 @@ Result<HeldViewer> HeldViewer::choose(const ViewerRequest& request, ViewerUse us
   const auto deadline = std::chrono::steady_clock::now() + kShortLookPatience;
   while (true) {
     std::optional<Error> problem;
-    for (const ViewerIdentity& identity : identities) {
+    for (const fleet::ViewerIdentity& identity : identities) {
       const auto lock = try_lock(identity);
       if (lock.ok() && *lock) return HeldViewer(identity, **lock);
       if (!lock.ok() && !problem) problem = lock.error();
@@ -108,4 +108,4 @@ Result<HeldViewer> HeldViewer::choose(const ViewerRequest& request, ViewerUse us
   }
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

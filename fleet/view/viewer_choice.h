@@ -5,7 +5,7 @@
 #include "core/base/result.h"
 #include "fleet/folder/viewer_identity.h"
 
-namespace aflguard::tools {
+namespace aflguard::view {
 
 /// Which identity to watch with: a fleet's folder and perhaps a name, or a viewer's folder.
 struct ViewerRequest {
@@ -31,12 +31,12 @@ class HeldViewer final {
   HeldViewer(const HeldViewer&) = delete;
   ~HeldViewer();
 
-  [[nodiscard]] const ViewerIdentity& identity() const { return identity_; }
+  [[nodiscard]] const fleet::ViewerIdentity& identity() const { return identity_; }
 
  private:
-  HeldViewer(ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
-  ViewerIdentity identity_;
+  HeldViewer(fleet::ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
+  fleet::ViewerIdentity identity_;
   int lock_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::view

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 void HistoryCollector::add(const JudgedUpdate& update) {
   const Verdict& verdict = update.verdict;
@@ -43,4 +43,4 @@ std::optional<HistoryBatch> HistoryCollector::close_now(const Totals& totals) {
   return batch;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -3,10 +3,10 @@
 #include <map>
 #include <optional>
 
-#include "gateway_server/telemetry/device_summaries.h"
 #include "gateway_server/history/history_points.h"
+#include "gateway_server/telemetry/device_summaries.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Gathers verdicts and counters into steps of ten seconds of the wall clock. One thread.
 class HistoryCollector final {
@@ -33,4 +33,4 @@ class HistoryCollector final {
   std::map<ClientId, DevicePoint> devices_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -1,6 +1,6 @@
 #include "gateway_server/history/history_points.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 void FleetPoint::add(const FleetPoint& later) {
   version = later.version;
@@ -25,4 +25,4 @@ std::int64_t step_begin(std::int64_t time_ms, std::int64_t step_ms) {
   return time_ms - (rest < 0 ? rest + step_ms : rest);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -8,7 +8,7 @@
 
 #include "core/aggregation/client_update.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// One resolution of the history, and for how long it is kept.
 struct HistoryLevel {
@@ -57,4 +57,4 @@ struct HistoryBatch {
 /// The beginning of the step that `time_ms` is in.
 [[nodiscard]] std::int64_t step_begin(std::int64_t time_ms, std::int64_t step_ms);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -6,7 +6,7 @@
 #include "core/base/short_text.h"
 #include "core/telemetry/json_numbers.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -185,4 +185,4 @@ std::string history_error(const std::string& id, const std::string& error) {
   return dump(json);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "gateway_server/history/history_points.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// A viewer's question on ask/<viewer>/history (docs/topics.md).
 struct HistoryQuestion {
@@ -62,4 +62,4 @@ std::vector<Point> gather(const std::vector<Point>& fine, const HistoryPlan& pla
                                                      std::span<const DevicePoint> points);
 [[nodiscard]] std::string history_error(const std::string& id, const std::string& error);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -5,7 +5,7 @@
 #include "core/system/disk_space.h"
 #include "gateway_server/history/history_question.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 64;
@@ -130,4 +130,4 @@ std::int64_t HistoryThread::now_ms() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall().time_since_epoch()).count();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -17,7 +17,7 @@
 #include "gateway_server/history/history_points.h"
 #include "gateway_server/store/sqlite_telemetry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 struct HistoryQuestion;
 
@@ -69,4 +69,4 @@ class HistoryThread final {
   std::thread thread_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

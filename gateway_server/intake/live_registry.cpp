@@ -4,7 +4,7 @@
 
 #include "core/identity/device_book.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 Result<std::unique_ptr<LiveRegistry>> LiveRegistry::open(const std::filesystem::path& book,
                                                          const Clock& clock, LogSink& log) {
@@ -75,4 +75,4 @@ Result<std::shared_ptr<const LiveRegistry::Keys>> LiveRegistry::read() const {
   return std::shared_ptr<const Keys>(std::move(keys));
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

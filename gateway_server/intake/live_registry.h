@@ -14,7 +14,7 @@
 #include "core/base/log.h"
 #include "core/identity/device_registry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// The keys of the fleet's device book, read again whenever the file has changed: who is added is known, and
 /// who is revoked is refused, without a restart. A key whose certificate has ended is told as expired: a
@@ -68,4 +68,4 @@ class LiveRegistry final : public DeviceRegistry {
   std::shared_ptr<const Keys> keys_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

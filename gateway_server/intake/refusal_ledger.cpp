@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 constexpr std::chrono::seconds kQuietTime(10);
@@ -76,4 +76,4 @@ std::vector<std::pair<std::string, std::uint64_t>> RefusalLedger::take_senders()
   return senders;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

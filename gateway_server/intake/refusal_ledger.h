@@ -13,7 +13,7 @@
 #include "core/base/log.h"
 #include "core/verdict/refusal.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Counts every refused message by reason and logs it, but no more than one line per sender and reason in a
 /// while, and not many of all: who floods the gateway does not flood its log, nor does a whole fleet that was
@@ -56,4 +56,4 @@ class RefusalLedger final {
   std::set<std::string, std::less<>> fresh_;  ///< senders to tell of
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

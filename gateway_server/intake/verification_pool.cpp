@@ -2,7 +2,7 @@
 
 #include "core/envelope/message_codec.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 Status fits(const UpdateMessage& update, const UpdateRules& rules, RefusalReason& reason) {
@@ -87,4 +87,4 @@ void VerificationPool::note_overload(const std::string& sender, const std::strin
                std::chrono::steady_clock::now());
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

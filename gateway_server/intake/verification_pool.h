@@ -10,7 +10,7 @@
 #include "gateway_server/intake/refusal_ledger.h"
 #include "gateway_server/judging/update_judge.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What an update must fit.
 struct UpdateRules {
@@ -64,4 +64,4 @@ class VerificationPool final {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -1,6 +1,6 @@
 #include "gateway_server/intake/waiting_places.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 WaitingPlaces::Place WaitingPlaces::take(const std::string& device) {
   {
@@ -17,4 +17,4 @@ WaitingPlaces::Place WaitingPlaces::take(const std::string& device) {
           }};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// The places that each device has among the updates that wait for verification and judgement. An honest
 /// device has one update on its way, perhaps twice; one that sends more finds its own places taken and nobody
@@ -31,4 +31,4 @@ class WaitingPlaces final {
   std::shared_ptr<Room> room_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 EvaluationThread::EvaluationThread(Measure measure, std::chrono::duration<double> interval,
                                    std::function<void(const EvaluationRecord&)> done, const Clock& clock,
@@ -58,4 +58,4 @@ void EvaluationThread::run() {
   }
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -11,7 +11,7 @@
 #include "gateway_server/judging/gateway_store.h"
 #include "gateway_server/replies/gateway_voice.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Measures the newest model now and then, beside everything else.
 class EvaluationThread final {
@@ -40,4 +40,4 @@ class EvaluationThread final {
   std::thread thread_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Delays are counted in classes: at most the first, at most the second, ..., above the last.
 inline constexpr std::array<std::uint64_t, 9> kDelayBounds = {0, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -38,4 +38,4 @@ struct GatewayCounters {
   std::atomic<bool> store_failing{false};
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

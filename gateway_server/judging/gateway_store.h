@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/aggregation/client_update.h"
-#include "core/verdict/verdict.h"
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/envelope/replay_window.h"
+#include "core/verdict/verdict.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What the gateway remembers of one device. `id` is its number for filters and never changes.
 struct DeviceRecord {
@@ -80,4 +80,4 @@ class GatewayStore {
   [[nodiscard]] virtual Status add_evaluation(const EvaluationRecord& evaluation) = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxGroup = 64;  // updates per commit: bounds how long the first of them waits
@@ -167,4 +167,4 @@ void JudgeThread::sign_of_life() {
   counters_.judge_alive_ms = milliseconds(clock_.steady());
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

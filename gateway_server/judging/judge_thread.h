@@ -10,10 +10,10 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/gateway_counters.h"
-#include "gateway_server/replies/gateway_voice.h"
 #include "gateway_server/judging/update_judge.h"
+#include "gateway_server/replies/gateway_voice.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// A reference that another thread has computed, or could not.
 struct ReferenceReady {
@@ -94,4 +94,4 @@ class JudgeThread final {
   std::thread thread_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -3,7 +3,7 @@
 #include <ctime>
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 /// A busy machine lets us wait; that is no time that we have taken from others.
@@ -64,4 +64,4 @@ void ReferenceThread::run() {
   }
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

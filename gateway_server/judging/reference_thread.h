@@ -7,10 +7,10 @@
 
 #include "core/aggregation/reference_update.h"
 #include "core/base/log.h"
-#include "gateway_server/replies/gateway_voice.h"
 #include "gateway_server/judging/judge_thread.h"
+#include "gateway_server/replies/gateway_voice.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Computes reference updates beside the judging, one at a time: updates are compared with the one before
 /// until the next is ready.
@@ -36,4 +36,4 @@ class ReferenceThread final {
   std::thread thread_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 std::int64_t milliseconds(const Clock& clock) {
@@ -249,4 +249,4 @@ void UpdateJudge::write_recording() {
   }
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

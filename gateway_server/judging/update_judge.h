@@ -13,12 +13,12 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/envelope/messages.h"
-#include "core/verdict/refusal.h"
 #include "core/recording/recording_file.h"
-#include "gateway_server/judging/gateway_store.h"
+#include "core/verdict/refusal.h"
 #include "gateway_server/intake/waiting_places.h"
+#include "gateway_server/judging/gateway_store.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// An update whose sender is proven and whose fleet, model and size fit.
 struct VerifiedUpdate {
@@ -117,4 +117,4 @@ class UpdateJudge final {
   std::optional<std::chrono::steady_clock::time_point> reference_time_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -2,7 +2,7 @@
 
 #include "core/envelope/message_codec.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 ModelMessage GatewayVoice::message(const ModelSnapshot& snapshot) const {
   ModelMessage message = terms_;
@@ -27,4 +27,4 @@ Result<Bytes> GatewayVoice::verdict(VerdictMessage verdict, const ModelSnapshot*
   return std::move(sealed).release();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -8,7 +8,7 @@
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// One version of the global model, shared by whoever sends it.
 struct ModelSnapshot {
@@ -35,4 +35,4 @@ class GatewayVoice final {
   ModelMessage terms_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 bool Outbox::add(const std::string& topic, Bytes envelope) {
   const std::size_t size = envelope.size();
@@ -70,4 +70,4 @@ void Outbox::on_link_lost() {
   for (auto& [id, lost] : std::exchange(on_their_way_, {})) go_again(std::move(lost));
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -9,7 +9,7 @@
 #include "core/envelope/piece_sender.h"
 #include "core/transport/message_bus.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Sends envelopes to devices in pieces, many at a time, within a bound on their memory, and single messages
 /// of which only the latest per topic counts. Owned by the thread that reads the bus's events.
@@ -56,4 +56,4 @@ class Outbox final {
   std::map<std::string, Message> latest_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -1,6 +1,6 @@
 #include "gateway_server/replies/reply_thread.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 10'000;  // answers without models: a few hundred bytes each
@@ -77,4 +77,4 @@ void ReplyThread::handle(PublishModel) {
   outputs_.model(std::move(*sealed));
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -8,11 +8,11 @@
 #include "core/base/bounded_queue.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/rate_budget.h"
 #include "gateway_server/judging/gateway_counters.h"
 #include "gateway_server/replies/gateway_voice.h"
-#include "core/base/rate_budget.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Signs answers and models beside the judging, and hands the envelopes to whoever sends them.
 class ReplyThread final {
@@ -54,4 +54,4 @@ class ReplyThread final {
   std::thread thread_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -6,7 +6,7 @@
 #include "core/envelope/model_hash.h"
 #include "core/learning/data/npy.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 Result<std::vector<float>> first_parameters(const GatewaySettings::Model& model,
@@ -89,4 +89,4 @@ Result<ModelMessage> model_terms(const GatewaySettings& settings, const ModelDes
   return terms;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -12,7 +12,7 @@
 #include "core/learning/model_package.h"
 #include "gateway_server/settings/gateway_settings.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What a gateway reads before it starts: everything that can be wrong is found here.
 struct GatewayInputs {
@@ -42,4 +42,4 @@ void spell_out_guard(std::span<const FilterKind> kinds, GatewaySettings& setting
 [[nodiscard]] Result<ModelMessage> model_terms(const GatewaySettings& settings,
                                                const ModelDescription& model);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -7,7 +7,7 @@
 #include "core/config/config_file.h"
 #include "core/config/dataset_section.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 constexpr double kLargest = 1e9;
@@ -133,4 +133,4 @@ std::string guard_text(const GatewaySettings& settings) {
   return text.str();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

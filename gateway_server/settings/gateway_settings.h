@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/learning/dataset_files.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// gateway.toml as values; gateway_server/gateway.example.toml explains every key.
 struct GatewaySettings {
@@ -105,4 +105,4 @@ struct GatewaySettings {
 /// The rule and everything that its state depends on, as one text.
 [[nodiscard]] std::string guard_text(const GatewaySettings& settings);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <utility>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 Error sqlite_error(sqlite3* database, int code) {
@@ -203,4 +203,4 @@ Result<std::string> SqliteDatabase::query_text(std::string_view sql) {
   return found ? statement.text(0) : std::string();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -2,7 +2,7 @@
 
 #include "gateway_server/store/sqlite_database.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 struct GatewayHistory::State {
   SqliteDatabase database;
@@ -103,4 +103,4 @@ Result<std::vector<EvaluationRecord>> GatewayHistory::evaluations() {
                                     read_evaluation);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

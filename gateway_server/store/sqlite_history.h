@@ -9,7 +9,7 @@
 
 #include "gateway_server/judging/gateway_store.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What one device has sent so far.
 struct DeviceTally {
@@ -47,4 +47,4 @@ class GatewayHistory final {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 // Chapter "The Write-Ahead Log" of the document "Database File Format" of SQLite.
@@ -97,4 +97,4 @@ Status check_write_ahead_log(const std::filesystem::path& log) {
   return {};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -4,7 +4,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Looks for damage in a SQLite write-ahead log (`FILE-wal`). SQLite itself takes the first frame that does
 /// not fit for the end of the log, as after a power loss, and forgets what was committed behind it. A power
@@ -12,4 +12,4 @@ namespace aflguard {
 /// begins: that is damage. kCorrupt then. A missing or empty log is in order.
 [[nodiscard]] Status check_write_ahead_log(const std::filesystem::path& log);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

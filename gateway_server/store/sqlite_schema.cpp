@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 /// Step i brings version i to i + 1. Released steps are never edited; a change is one more step.
@@ -70,7 +70,8 @@ UPDATE verdicts SET checksum = row_checksum(iteration, device, sequence, accepte
   base_version, version, delay, time, altered, alterations);
 UPDATE evaluations SET checksum = row_checksum(iteration, version, test_error, time);
 )sql",
-    // 4: the past at falling resolution (gateway_server/history/history_points.h). In the order of time, so that what
+    // 4: the past at falling resolution (gateway_server/history/history_points.h). In the order of time, so
+    // that what
     // is written together lies together.
     R"sql(
 CREATE TABLE history_fleet (
@@ -165,4 +166,4 @@ Status check_content(SqliteDatabase& database) {
   return {};
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

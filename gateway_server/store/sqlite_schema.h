@@ -2,7 +2,7 @@
 
 #include "gateway_server/store/sqlite_database.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Brings a database from whatever version it has to the newest, each step in a transaction of its own.
 /// kUnsupported when a newer program wrote it.
@@ -12,4 +12,4 @@ namespace aflguard {
 /// not fit, kUnsupported when a newer program wrote it. Writes nothing.
 [[nodiscard]] Status check_content(SqliteDatabase& database);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -12,7 +12,7 @@
 #include "gateway_server/store/sqlite_log_check.h"
 #include "gateway_server/store/sqlite_schema.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 namespace fs = std::filesystem;
@@ -294,4 +294,4 @@ Status SqliteStore::add_evaluation(const EvaluationRecord& evaluation) {
       .run();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -6,7 +6,7 @@
 
 #include "gateway_server/judging/gateway_store.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 struct SqliteStoreOptions {
   std::filesystem::path file;
@@ -40,4 +40,4 @@ class SqliteStore final : public GatewayStore {
   std::unique_ptr<Internals> internals_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

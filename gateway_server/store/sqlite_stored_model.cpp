@@ -2,7 +2,7 @@
 
 #include "gateway_server/store/sqlite_database.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 Result<SavedModel> read_stored_model(const std::filesystem::path& store, const ModelDescription& model) {
   std::error_code ignored;
@@ -22,4 +22,4 @@ Result<SavedModel> read_stored_model(const std::filesystem::path& store, const M
   return Aggregator::read_model(select.blob(0), model.dimension());
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -5,7 +5,7 @@
 
 #include "gateway_server/store/sqlite_database.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 /// Rows per transaction: some milliseconds in which nobody else can write.
@@ -223,4 +223,4 @@ Result<std::optional<ClientId>> TelemetryStore::find_device(const std::string& n
   return id;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

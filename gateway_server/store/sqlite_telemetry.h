@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "gateway_server/history/history_points.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// The downsampled past in the gateway's store, on a connection of its own. It must never stand in the way of
 /// the connection that makes verdicts durable: transactions are short, nothing waits for the disk (a power
@@ -41,4 +41,4 @@ class TelemetryStore final {
   std::unique_ptr<Internals> internals_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 /// The contract's limit for every JSON message.
@@ -125,4 +125,4 @@ void DevicePresence::forget_unless(const std::function<bool(std::string_view)>& 
   }
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

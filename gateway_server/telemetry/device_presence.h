@@ -9,7 +9,7 @@
 
 #include "core/base/bytes.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// How the devices are, by their own words on up/<device>/status: for people, nothing decides on it. Holds
 /// one small entry per device that it is told of; who calls bounds the names. One thread.
@@ -37,4 +37,4 @@ class DevicePresence final {
   std::size_t connected_ = 0;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -6,7 +6,7 @@
 #include "core/base/rfc3339.h"
 #include "core/telemetry/json_numbers.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -153,4 +153,4 @@ std::string DeviceSummaries::json(const std::string& device, const Entry& entry,
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/aggregation/client_update.h"
-#include "core/verdict/verdict.h"
 #include "core/base/rate_budget.h"
+#include "core/verdict/verdict.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// One durable verdict, as the judging thread tells it to whoever watches.
 struct JudgedUpdate {
@@ -90,4 +90,4 @@ class DeviceSummaries final {
   std::set<std::pair<Time, std::string>> queue_;  ///< by when they are due
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

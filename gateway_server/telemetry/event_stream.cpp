@@ -2,7 +2,7 @@
 
 #include "gateway_server/telemetry/telemetry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 void EventStream::tell(std::string_view kind, std::string_view device, std::string_view text) {
   // One place in each second is kept for the number of those that are left out.
@@ -27,4 +27,4 @@ bool EventStream::send(std::string_view kind, std::string_view device, std::stri
   return true;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

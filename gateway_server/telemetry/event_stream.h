@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// The topic `events`: what happens, to whoever listens now. At most kPerSecond in any second; what is left
 /// out is told as a number by one event `muted`. One thread.
@@ -39,4 +39,4 @@ class EventStream final {
   std::optional<std::chrono::steady_clock::time_point> muted_at_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -157,4 +157,4 @@ std::optional<Message> HomeAssistant::next(Time now) {
   return message;
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

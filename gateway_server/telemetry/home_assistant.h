@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/rate_budget.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "core/base/rate_budget.h"
 #include "gateway_server/telemetry/telemetry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Home Assistant's MQTT discovery: retained messages that tell it which sensors there are and where their
 /// values come from (gateway/metrics, gateway/devices/<device>, up/<device>/status). It reads those itself.
@@ -45,4 +45,4 @@ class HomeAssistant final {
   std::deque<Message> waiting_;
 };
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

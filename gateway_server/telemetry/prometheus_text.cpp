@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/verdict/verdict.h"
 #include "core/system/process_memory.h"
+#include "core/verdict/verdict.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 /// The guard's verdicts that reject; the others are no reasons to.
@@ -169,4 +169,4 @@ std::string prometheus_text(const GatewayCounters& counters, const ScrapeFacts& 
   return out.take();
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

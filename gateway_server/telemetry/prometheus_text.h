@@ -5,7 +5,7 @@
 #include "gateway_server/judging/gateway_counters.h"
 #include "gateway_server/telemetry/telemetry.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// What /metrics needs beside the facts of the last interval.
 struct ScrapeFacts {
@@ -18,4 +18,4 @@ struct ScrapeFacts {
 
 inline constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

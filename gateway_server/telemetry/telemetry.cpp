@@ -4,12 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/verdict/verdict.h"
-#include "core/system/process_memory.h"
 #include "core/base/rfc3339.h"
 #include "core/base/short_text.h"
+#include "core/system/process_memory.h"
+#include "core/verdict/verdict.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -140,4 +140,4 @@ std::string health_json(const std::vector<std::string>& problems) {
          "\n";
 }
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

@@ -10,7 +10,7 @@
 
 #include "gateway_server/judging/gateway_counters.h"
 
-namespace aflguard {
+namespace aflguard::gateway {
 
 /// Who speaks in gateway/status and gateway/metrics.
 struct GatewayName {
@@ -51,4 +51,4 @@ struct TelemetryFacts {
 /// What /healthz says: healthy when there are no problems.
 [[nodiscard]] std::string health_json(const std::vector<std::string>& problems);
 
-}  // namespace aflguard
+}  // namespace aflguard::gateway

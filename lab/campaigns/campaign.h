@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "lab/runs/experiment.h"
 #include "lab/campaigns/plan.h"
 #include "lab/campaigns/run_record.h"
+#include "lab/runs/experiment.h"
 
 namespace aflguard::lab {
 

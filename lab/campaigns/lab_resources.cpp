@@ -4,13 +4,13 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "bench/bench_result.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "datasets/load.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
-#include "bench/bench_result.h"
 
-namespace aflguard::tools {
+namespace aflguard::lab {
 namespace {
 
 /// Packages by data set, built when first wanted.
@@ -73,9 +73,9 @@ Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
 
 Result<nlohmann::ordered_json> lab_context() {
   TRY(const auto runtime, OnnxRuntime::load());
-  nlohmann::ordered_json context = machine_context();
+  nlohmann::ordered_json context = bench::machine_context();
   context["onnxruntime"] = runtime->version();
   return context;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::lab

@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "lab/campaigns/campaign.h"
 
-namespace aflguard::tools {
+namespace aflguard::lab {
 
 /// Data from the data folder, and models from the zoo (or from one package) run by ONNX Runtime with one
 /// thread per run. Safe from several threads; each model is built once.
@@ -18,4 +18,4 @@ namespace aflguard::tools {
 /// Machine, build and ONNX Runtime: the same for every run on one machine.
 [[nodiscard]] Result<nlohmann::ordered_json> lab_context();
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::lab

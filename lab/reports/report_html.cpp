@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "lab/reports/report_style.h"
 #include "lab/campaigns/summary.h"
+#include "lab/reports/report_style.h"
 #include "lab/reports/svg_plot.h"
 
 namespace aflguard::lab {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/system/atomic_file.h"
-#include "lab/reports/report_html.h"
 #include "lab/campaigns/summary.h"
+#include "lab/reports/report_html.h"
 
 namespace aflguard::lab {
 namespace {

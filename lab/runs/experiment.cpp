@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/aggregation/aggregator.h"
+#include "core/learning/data/shape.h"
 #include "core/learning/evaluation.h"
 #include "lab/tasks/streams.h"
 

@@ -10,8 +10,8 @@
 #include "core/base/result.h"
 #include "core/learning/trainer.h"
 #include "lab/attacks/attack.h"
-#include "lab/tasks/experiment_data.h"
 #include "lab/runs/metrics.h"
+#include "lab/tasks/experiment_data.h"
 #include "lab/tasks/settings.h"
 
 namespace aflguard::lab {

@@ -1,8 +1,9 @@
-#include "tests/support/test.h"
 #include "bench/delay_line.h"
+#include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::tools;
+using namespace aflguard::bench;
+using namespace aflguard::cli;
 using namespace std::chrono_literals;
 
 namespace {

@@ -1,8 +1,8 @@
 #include <cstring>
 #include <png.h>
 
-#include "core/system/atomic_file.h"
 #include "core/learning/data/cifar10.h"
+#include "core/system/atomic_file.h"
 #include "datasets/cifar10_sprites.h"
 #include "datasets/png_libpng.h"
 #include "tests/support/test.h"

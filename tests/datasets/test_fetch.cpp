@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 #include "datasets/fetch.h"
 #include "tests/support/test.h"
 

@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <lzma.h>
 
-#include "core/system/atomic_file.h"
 #include "core/learning/data/npy.h"
+#include "core/system/atomic_file.h"
 #include "datasets/har.h"
 #include "datasets/install.h"
 #include "datasets/load.h"

@@ -1,7 +1,7 @@
 #include <zlib.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 #include "datasets/mnist.h"
 #include "tests/support/test.h"
 

@@ -7,6 +7,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 using namespace aflguard::testing;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;

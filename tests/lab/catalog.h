@@ -11,6 +11,7 @@
 #include "lab/runs/experiment.h"
 
 namespace aflguard::testing {
+using namespace lab;
 
 inline lab::Catalog full_catalog() {
   lab::Catalog catalog = {{async_sgd_kind(), kardam_kind(), basgd_kind(), zeno_plus_plus_kind(),

@@ -7,6 +7,7 @@
 #include "lab/runs/experiment.h"
 
 namespace aflguard::testing {
+using namespace lab;
 
 /// Linear regression without intercept and mean squared error, in plain loops: independent of the product's
 /// own way to compute it.

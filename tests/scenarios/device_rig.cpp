@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/system/atomic_file.h"
 #include "core/base/random.h"
 #include "core/envelope/model_hash.h"
 #include "core/learning/data/npy.h"
+#include "core/system/atomic_file.h"
 #include "models/zoo/zoo_package.h"
 
 namespace aflguard::testing {
@@ -99,7 +99,7 @@ std::unique_ptr<MqttBus> DeviceRig::connect(const std::string& name) {
   MqttOptions options;
   options.port = broker.port();
   options.client_id = name;
-  options.tls = MqttTls{authority.certificate(), own.certificate, own.key};
+  options.tls = TlsFiles{authority.certificate(), own.certificate, own.key};
   options.shortest_backoff = 20ms;
   options.longest_backoff = 200ms;
   return std::move(MqttBus::create(options, quiet_log())).value();

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "core/system/child_process.h"
 #include "core/learning/model_package.h"
+#include "core/system/child_process.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "tests/edge_client/gateway_stand_in.h"
 #include "tests/support/background_process.h"

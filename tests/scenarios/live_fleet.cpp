@@ -6,17 +6,18 @@
 #include <thread>
 
 #include "core/aggregation/aggregator.h"
-#include "core/system/atomic_file.h"
 #include "core/envelope/message_codec.h"
 #include "core/envelope/model_hash.h"
 #include "core/envelope/piece_sender.h"
-#include "core/learning/model_package.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/model_package.h"
+#include "core/system/atomic_file.h"
 #include "core/transport/topics.h"
 #include "gateway_server/store/sqlite_database.h"
 #include "models/zoo/zoo_package.h"
 
 namespace aflguard::testing {
+using namespace gateway;
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -262,7 +263,7 @@ MqttOptions LiveFleet::bus_options(const std::string& name) {
   MqttOptions options;
   options.port = broker_->port();
   options.client_id = name;
-  options.tls = MqttTls{authority_->certificate(), files_.at(name).certificate, files_.at(name).key};
+  options.tls = TlsFiles{authority_->certificate(), files_.at(name).certificate, files_.at(name).key};
   options.shortest_backoff = std::chrono::milliseconds(20);
   options.longest_backoff = std::chrono::milliseconds(200);
   return options;

@@ -13,16 +13,17 @@
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
+#include "core/identity/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/transport_mqtt/mqtt_bus.h"
-#include "core/identity/device_book.h"
 #include "gateway_server/judging/gateway_store.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
 
 namespace aflguard::testing {
+using namespace gateway;
 
 /// Longer than anything takes; a test that waits this long has failed.
 inline constexpr std::chrono::seconds kLong{60};

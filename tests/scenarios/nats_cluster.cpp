@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/check.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test_broker.h"
 
 namespace aflguard::testing {

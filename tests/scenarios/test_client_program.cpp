@@ -6,14 +6,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/random.h"
+#include "core/system/atomic_file.h"
 #include "edge_client/sending/update_spool.h"
 #include "models/zoo/zoo_package.h"
 #include "tests/scenarios/device_rig.h"
 #include "tests/support/jumping_clock.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 using namespace aflguard::testing;
 namespace fs = std::filesystem;
 

@@ -4,6 +4,7 @@
 #include "tests/support/jumping_clock.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 TEST("A gateway whose clock jumps by hours goes on as if nothing had happened") {

@@ -5,6 +5,7 @@
 #include "tests/scenarios/live_fleet.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

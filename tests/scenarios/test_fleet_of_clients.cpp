@@ -6,15 +6,16 @@
 #include <set>
 #include <thread>
 
-#include "core/system/atomic_file.h"
-#include "core/system/child_process.h"
 #include "core/base/random.h"
 #include "core/learning/data/npy.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "tests/scenarios/live_fleet.h"
 #include "tests/support/background_process.h"
 #include "tests/support/from_environment.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 namespace fs = std::filesystem;
 

@@ -6,6 +6,7 @@
 #include "tests/support/small_disk.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

@@ -3,6 +3,7 @@
 #include "tests/scenarios/live_fleet.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 TEST("An update is judged, made durable, and answered with a signed verdict that carries the new model") {

@@ -8,6 +8,7 @@
 #include "tests/support/forked_process.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

@@ -6,6 +6,7 @@
 #include "tests/scenarios/nats_cluster.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/check.h"
+#include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 
 namespace aflguard::testing {

@@ -81,8 +81,8 @@ std::string subject_of(const char* file) {
 
 }  // namespace
 
-/// [SUBJECT [PART]]: runs every test of this program, or those of test_SUBJECT.cpp whose sentence contains PART.
-/// Exit 0 when all passed, 77 when every test was skipped, else the number of failures.
+/// [SUBJECT [PART]]: runs every test of this program, or those of test_SUBJECT.cpp whose sentence contains
+/// PART. Exit 0 when all passed, 77 when every test was skipped, else the number of failures.
 int main(int argc, char** argv) {
   UnityBegin("");
   for (const auto& test : aflguard::testing::test_cases()) {

@@ -6,7 +6,7 @@
 #include "core/base/progress.h"
 #include "core/recording/replay.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 void print(const ReplayResult& result, const std::string& recording, bool json) {
@@ -63,4 +63,4 @@ Status replay_recording(const std::string& recording, bool json, std::span<const
   return invalid_input(replay.result().first_disagreement);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

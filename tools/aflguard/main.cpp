@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "bench/bench_verbs.h"
 #include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/basgd.h"
@@ -9,8 +10,9 @@
 #include "core/aggregation/guards/span_guard.h"
 #include "core/aggregation/guards/sync_aflguard.h"
 #include "core/aggregation/guards/zeno_plus_plus.h"
+#include "core/base/version.h"
 #include "lab/attacks/attacks.h"
-#include "bench/bench_verbs.h"
+#include "tools/aflguard/verb.h"
 #include "tools/aflguard/verbs/dashboard_verb.h"
 #include "tools/aflguard/verbs/data_verbs.h"
 #include "tools/aflguard/verbs/demo_verb.h"
@@ -22,7 +24,6 @@
 #include "tools/aflguard/verbs/model_verbs.h"
 #include "tools/aflguard/verbs/monitor_verbs.h"
 #include "tools/aflguard/verbs/sim_verbs.h"
-#include "tools/aflguard/verb.h"
 
 namespace {
 
@@ -82,22 +83,22 @@ aflguard::lab::Catalog lab_catalog() {
 /// Exit codes: 0 done, 1 the verb failed (one line on stderr says why), 2 the command line is wrong.
 int main(int argc, char** argv) {
   CLI::App app("AFLGuard Edge: Byzantine-robust federated learning on fleets of small boards.", "aflguard");
-  app.set_version_flag("--version", AFLGUARD_VERSION);
+  app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
-  aflguard::tools::Action action;
+  aflguard::cli::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
-  aflguard::tools::add_model_verbs(app, action);
-  aflguard::tools::add_data_verbs(app, action);
-  aflguard::tools::add_bench_verbs(app, action, lab_catalog());
-  aflguard::tools::add_demo_verb(app, action);
-  aflguard::tools::add_dashboard_verb(app, action);
-  aflguard::tools::add_fleet_verbs(app, action);
-  aflguard::tools::add_device_verbs(app, action);
-  aflguard::tools::add_monitor_verbs(app, action);
-  aflguard::tools::add_doctor_verb(app, action);
-  aflguard::tools::add_sim_verbs(app, action);
-  aflguard::tools::add_image_verbs(app, action);
-  aflguard::tools::add_lab_verbs(app, action, lab_catalog());
+  aflguard::cli::add_model_verbs(app, action);
+  aflguard::cli::add_data_verbs(app, action);
+  aflguard::cli::add_bench_verbs(app, action, lab_catalog());
+  aflguard::cli::add_demo_verb(app, action);
+  aflguard::cli::add_dashboard_verb(app, action);
+  aflguard::cli::add_fleet_verbs(app, action);
+  aflguard::cli::add_device_verbs(app, action);
+  aflguard::cli::add_monitor_verbs(app, action);
+  aflguard::cli::add_doctor_verb(app, action);
+  aflguard::cli::add_sim_verbs(app, action);
+  aflguard::cli::add_image_verbs(app, action);
+  aflguard::cli::add_lab_verbs(app, action, lab_catalog());
 
   try {
     app.parse(argc, argv);

@@ -8,10 +8,10 @@ namespace CLI {
 class App;
 }
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// What the chosen verb does once the command line is parsed. Results go to stdout, everything else to
 /// stderr. Parsing fills option variables owned by the verb's own state and sets the action; main() runs it.
 using Action = std::function<Status()>;
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

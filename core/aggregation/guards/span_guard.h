@@ -2,11 +2,11 @@
 
 #include <unordered_map>
 
-#include "core/aggregation/span/client_panel.h"
 #include "core/aggregation/filter_kind.h"
-#include "core/aggregation/vectors/running_median.h"
+#include "core/aggregation/span/client_panel.h"
 #include "core/aggregation/span/visible_span.h"
 #include "core/aggregation/span/watched_directions.h"
+#include "core/aggregation/vectors/running_median.h"
 
 namespace aflguard {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/learning/model_description.h"
+#include "core/learning/data/shape.h"
 
 namespace aflguard {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/learning/model_description.h"
+#include "core/learning/data/shape.h"
 
 namespace aflguard {
 

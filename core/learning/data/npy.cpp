@@ -6,9 +6,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/system/atomic_file.h"
 #include "core/base/byte_cursor.h"
-#include "core/learning/model_description.h"
+#include "core/learning/data/shape.h"
+#include "core/system/atomic_file.h"
 
 namespace aflguard {
 namespace {

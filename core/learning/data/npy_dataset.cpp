@@ -1,7 +1,7 @@
 #include "core/learning/data/npy_dataset.h"
 
-#include "core/learning/model_description.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/data/shape.h"
 
 namespace aflguard {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-namespace aflguard::lab {
+namespace aflguard {
 
 Shares share_iid(std::size_t samples, std::size_t clients, Random& random) {
   std::vector<std::size_t> order(samples);
@@ -84,4 +84,4 @@ Dataset subset(const Dataset& data, const std::vector<std::size_t>& indices) {
   return part;
 }
 
-}  // namespace aflguard::lab
+}  // namespace aflguard

@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "core/learning/data/dataset.h"
 
-namespace aflguard::lab {
+namespace aflguard {
 
 /// For each client, the indices of its training samples. A client may have none.
 using Shares = std::vector<std::vector<std::size_t>>;
@@ -34,4 +34,4 @@ struct SubjectSplit {
 /// The samples at `indices`, in that order.
 [[nodiscard]] Dataset subset(const Dataset& data, const std::vector<std::size_t>& indices);
 
-}  // namespace aflguard::lab
+}  // namespace aflguard

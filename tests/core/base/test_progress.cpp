@@ -1,8 +1,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
 #include "core/base/progress.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

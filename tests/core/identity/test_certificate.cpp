@@ -1,10 +1,10 @@
 #include <filesystem>
 
-#include "core/system/atomic_file.h"
-#include "core/system/child_process.h"
 #include "core/identity/certificate.h"
 #include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "core/identity_openssl/openssl_signer.h"
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
 #include "tests/support/test.h"
 #include "tests/support/test_certificates.h"
 

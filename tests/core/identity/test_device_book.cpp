@@ -1,6 +1,6 @@
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
 #include "core/identity/device_book.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

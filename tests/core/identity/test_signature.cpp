@@ -1,8 +1,8 @@
 #include <array>
 
-#include "core/system/atomic_file.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
+#include "core/system/atomic_file.h"
 #include "tests/core/envelope/fleet.h"
 
 using namespace aflguard;

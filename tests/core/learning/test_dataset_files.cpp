@@ -1,8 +1,8 @@
 #include <fstream>
 
-#include "core/learning/dataset_files.h"
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/dataset_files.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

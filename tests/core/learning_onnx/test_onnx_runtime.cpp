@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-#include "core/system/atomic_file.h"
 #include "core/learning_onnx/onnx_runtime.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -2,10 +2,10 @@
 
 #include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/kardam.h"
-#include "core/system/atomic_file.h"
 #include "core/base/random.h"
 #include "core/recording/recording_file.h"
 #include "core/recording/replay.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 
 TEST("A status is one line of JSON with the fields that dashboards read") {
   DeviceStatus status;

@@ -49,7 +49,7 @@ struct Network {
     MqttOptions options;
     options.port = broker.port();
     options.client_id = name;
-    options.tls = MqttTls{authority.certificate(), own.certificate, own.key};
+    options.tls = TlsFiles{authority.certificate(), own.certificate, own.key};
     options.shortest_backoff = 20ms;
     options.longest_backoff = 200ms;
     return options;
@@ -343,7 +343,7 @@ TEST("Options that make no sense are refused before anything starts") {
   MqttOptions options;
   ASSERT_CONTAINS(message_of(MqttBus::create(options, log)), "client id is empty");
   options.client_id = "a";
-  options.tls = MqttTls{"/nonexistent/ca", "/nonexistent/crt", "/nonexistent/key"};
+  options.tls = TlsFiles{"/nonexistent/ca", "/nonexistent/crt", "/nonexistent/key"};
   ASSERT_CONTAINS(message_of(MqttBus::create(options, log)), "/nonexistent/ca is missing");
   options.tls.reset();
   options.longest_backoff = 1ms;

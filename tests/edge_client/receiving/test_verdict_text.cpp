@@ -1,9 +1,10 @@
-#include "core/verdict/verdict.h"
 #include "core/verdict/refusal.h"
+#include "core/verdict/verdict.h"
 #include "edge_client/receiving/verdict_text.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 
 TEST("The device's names of reasons are those of the guard and of the refusals") {
   for (std::uint8_t i = 0; i < 64; ++i) {

@@ -1,13 +1,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/system/atomic_file.h"
 #include "core/base/byte_cursor.h"
 #include "core/base/sha256.h"
+#include "core/system/atomic_file.h"
 #include "edge_client/sending/update_spool.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 using namespace aflguard::testing;
 namespace fs = std::filesystem;
 

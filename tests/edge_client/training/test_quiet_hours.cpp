@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::edge;
 using namespace aflguard::testing;
 
 TEST("Quiet hours go from their beginning up to their end, over midnight too") {

@@ -4,7 +4,8 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::edge;
+using namespace aflguard::sim;
 
 namespace {
 

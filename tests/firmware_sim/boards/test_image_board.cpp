@@ -5,13 +5,13 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "firmware_sim/image/boot_partition.h"
-#include "firmware_sim/boards/image_board.h"
 #include "core/system/programs.h"
+#include "firmware_sim/boards/image_board.h"
+#include "firmware_sim/image/boot_partition.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::sim;
 using testing::message_of;
 namespace fs = std::filesystem;
 

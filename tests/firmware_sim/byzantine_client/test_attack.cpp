@@ -8,7 +8,9 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::edge;
+using namespace aflguard::lab;
+using namespace aflguard::sim;
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::sim;
 
 TEST("Every state of a link is read back as it was written") {
   for (const LinkState state : {LinkState{}, LinkState{.cut = true}, LinkState{.bytes_per_second = 4000}}) {

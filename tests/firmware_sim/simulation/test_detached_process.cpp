@@ -7,7 +7,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::sim;
 using namespace std::chrono_literals;
 
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::firmware_sim;
+using namespace aflguard::sim;
 using testing::message_of;
 
 namespace {

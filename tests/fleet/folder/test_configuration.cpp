@@ -1,10 +1,12 @@
 #include "core/system/atomic_file.h"
-#include "fleet/provisioning/broker_files.h"
 #include "fleet/folder/configuration.h"
+#include "fleet/provisioning/broker_files.h"
 #include "gateway_server/settings/gateway_settings.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
+using namespace aflguard::gateway;
 
 namespace {
 

@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 
 namespace {
 

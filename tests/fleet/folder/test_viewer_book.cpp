@@ -1,9 +1,10 @@
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
 #include "fleet/folder/viewer_book.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 
 namespace {
 

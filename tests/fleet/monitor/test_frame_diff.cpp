@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::view;
 
 TEST("The first frame clears the screen; the same frame again writes nothing") {
   Frame frame({10, 2});

@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::view;
 using namespace aflguard::testing;
 using Wish = MonitorScreen::Wish;
 

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::view;
 using namespace std::chrono_literals;
 
 namespace {

@@ -4,14 +4,15 @@
 #include <optional>
 
 #include "core/base/clock.h"
-#include "fleet/provisioning/provisioning.h"
 #include "fleet/folder/viewer_identity.h"
+#include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/openssl_authority.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
 
 namespace aflguard::testing {
+using namespace fleet;
 
 /// A provisioned fleet named "f" in a temporary folder, with a real broker where wanted.
 struct LiveFleet {

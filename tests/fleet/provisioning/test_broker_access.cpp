@@ -4,6 +4,7 @@
 #include "tests/support/test_certificates.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 using testing::LiveFleet;
 using testing::RawMessage;
 

@@ -5,6 +5,7 @@
 #include "tests/fleet/provisioning/live_fleet.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 using testing::LiveFleet;
 using testing::MqttUser;
 using testing::RawMqttClient;

@@ -2,13 +2,14 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/provisioning.h"
-#include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning_openssl/authority_files.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 namespace fs = std::filesystem;
 
 namespace {

@@ -2,12 +2,13 @@
 #include <csignal>
 
 #include "core/system/atomic_file.h"
-#include "fleet/provisioning/broker_reload.h"
 #include "fleet/broker_openssl/broker_knock.h"
+#include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tests/fleet/provisioning/live_fleet.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 using testing::LiveFleet;
 using namespace std::chrono_literals;
 

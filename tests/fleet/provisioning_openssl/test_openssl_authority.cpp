@@ -2,11 +2,12 @@
 #include <openssl/x509v3.h>
 
 #include "core/base/rfc3339.h"
-#include "fleet/provisioning_openssl/openssl_authority.h"
 #include "core/identity_openssl/x509_text.h"
+#include "fleet/provisioning_openssl/openssl_authority.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 using namespace std::chrono_literals;
 
 namespace {

@@ -7,6 +7,7 @@
 #include "fleet/view/fleet_picture.h"
 
 namespace aflguard::testing {
+using namespace view;
 
 /// Messages as docs/topics.md has them, for a fleet "f".
 using Json = nlohmann::json;

@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::view;
 using namespace aflguard::testing;
 
 TEST("A picture holds what the topics say") {

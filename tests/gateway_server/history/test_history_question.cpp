@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using aflguard::testing::message_of;
 using nlohmann::json;
 

@@ -1,11 +1,12 @@
-#include "core/system/atomic_file.h"
-#include "core/identity_openssl/openssl_signer.h"
 #include "core/identity/device_book.h"
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/system/atomic_file.h"
 #include "gateway_server/intake/live_registry.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

@@ -10,6 +10,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 
 TEST("A device that sends too much finds its own places taken, and nobody else's") {
   WaitingPlaces places(2);

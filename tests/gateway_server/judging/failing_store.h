@@ -6,6 +6,7 @@
 #include "gateway_server/judging/gateway_store.h"
 
 namespace aflguard::testing {
+using namespace gateway;
 
 /// A store in memory that does what it is told: it works, or its disk is full, or it cannot be read.
 class FailingStore final : public GatewayStore {

@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 TEST("A verdict with a model names the model's version, and both are signed") {

@@ -1,14 +1,15 @@
 #include <limits>
 #include <map>
 
-#include "core/system/atomic_file.h"
 #include "core/base/random.h"
+#include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_database.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
 namespace {

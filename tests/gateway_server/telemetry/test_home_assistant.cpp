@@ -7,6 +7,7 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using nlohmann::json;
 
 namespace {

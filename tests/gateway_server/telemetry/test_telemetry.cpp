@@ -1,13 +1,14 @@
 #include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
 
-#include "core/verdict/verdict.h"
 #include "core/base/identifier.h"
 #include "core/base/rfc3339.h"
 #include "core/verdict/refusal.h"
+#include "core/verdict/verdict.h"
 #include "gateway_server/telemetry/telemetry.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 using nlohmann::json;
 
 namespace {

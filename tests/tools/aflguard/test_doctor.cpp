@@ -7,11 +7,12 @@
 
 #include "core/system/atomic_file.h"
 #include "fleet/provisioning_openssl/authority_files.h"
+#include "tests/scenarios/watched_fleet.h"
 #include "tests/support/jumping_clock.h"
 #include "tests/support/small_disk.h"
-#include "tests/scenarios/watched_fleet.h"
 
 using namespace aflguard;
+using namespace aflguard::fleet;
 using testing::WatchedFleet;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;

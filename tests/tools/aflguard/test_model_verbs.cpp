@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "core/learning/data/npy.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "core/learning/data/npy.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "core/system/atomic_file.h"
-#include "tests/support/tmux_screen.h"
 #include "tests/scenarios/watched_fleet.h"
+#include "tests/support/tmux_screen.h"
 
 using namespace aflguard;
 using testing::TmuxScreen;

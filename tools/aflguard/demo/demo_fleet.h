@@ -12,7 +12,7 @@
 #include "lab/tasks/settings.h"
 #include "tools/aflguard/demo/demo_options.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 struct DemoDevice {
   std::string name;
@@ -27,7 +27,7 @@ struct DemoFleet {
   lab::ExperimentSettings settings;
   ModelPackage package;
   Dataset test;
-  FleetSettings fleet;
+  fleet::FleetSettings fleet;
   std::filesystem::path folder;  ///< everything of the demo
   std::filesystem::path broker_configuration;
   std::filesystem::path gateway_configuration;
@@ -46,4 +46,4 @@ struct DemoFleet {
 [[nodiscard]] Result<DemoFleet> make_demo_fleet(const DemoOptions& options,
                                                 const std::filesystem::path& folder);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

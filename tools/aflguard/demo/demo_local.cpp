@@ -13,7 +13,7 @@
 #include "datasets/load.h"
 #include "models/zoo/zoo_package.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 constexpr std::size_t kQuickTest = 2000;  ///< test samples for the figures on the way
@@ -114,4 +114,4 @@ Status run_local_demo(const LocalTrainingOptions& options, bool json) {
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

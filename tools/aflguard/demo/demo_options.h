@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 struct DemoOptions {
   std::string dataset = "mnist";
@@ -21,4 +21,4 @@ struct DemoOptions {
   bool json = false;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -8,7 +8,7 @@
 #include "lab/reports/report_style.h"
 #include "lab/reports/svg_plot.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using lab::escape_html;
@@ -39,14 +39,14 @@ std::string header(const std::vector<std::string>& names) {
   return html + "</tr>";
 }
 
-lab::LinePlot error_plot(const std::vector<EvaluationRecord>& evaluations, bool regression) {
+lab::LinePlot error_plot(const std::vector<gateway::EvaluationRecord>& evaluations, bool regression) {
   lab::LinePlot plot;
   plot.title = regression ? "Mean squared error as the fleet learns" : "Test error as the fleet learns";
   plot.x_name = "updates judged";
   plot.y_name = regression ? "mean squared error" : "test error";
   plot.logarithmic = regression;
   lab::PlotCurve curve{plot.y_name, kHonestColour, {}};
-  for (const EvaluationRecord& one : evaluations) {
+  for (const gateway::EvaluationRecord& one : evaluations) {
     curve.points.push_back(
         {static_cast<double>(one.iteration), one.test_error, one.test_error, one.test_error});
   }
@@ -55,7 +55,7 @@ lab::LinePlot error_plot(const std::vector<EvaluationRecord>& evaluations, bool 
 }
 
 /// Accepted and rejected updates of both kinds of clients, added up over time.
-lab::LinePlot verdict_plot(const std::vector<VerdictRecord>& verdicts,
+lab::LinePlot verdict_plot(const std::vector<gateway::VerdictRecord>& verdicts,
                            const std::map<ClientId, bool>& byzantine) {
   lab::LinePlot plot;
   plot.title = "Updates accepted (+) and rejected (-), added up";
@@ -94,19 +94,19 @@ std::string figures(const DemoFleet& demo, const DemoOutcome& outcome) {
   html += row({"seconds", text("%.1f", state.seconds)});
   html += row({"updates per second", text("%.1f", state.updates_per_second)});
   for (const auto& [reason, count] : state.refused) {
-    html += row({"refused unseen: " + escape_html(reason), number(count)});
+    html += row({"refused unseen: " + lab::escape_html(reason), number(count)});
   }
   return html + "</table>";
 }
 
-std::string device_table(const DemoFleet& demo, const FleetProgress& progress) {
-  std::map<std::string, DeviceTally> tallies;
-  for (const DeviceTally& tally : progress.devices) tallies[tally.name] = tally;
+std::string device_table(const DemoFleet& demo, const gateway::FleetProgress& progress) {
+  std::map<std::string, gateway::DeviceTally> tallies;
+  for (const gateway::DeviceTally& tally : progress.devices) tallies[tally.name] = tally;
   std::string html = "<table>" + header({"device", "kind", "samples", "accepted", "rejected"});
   for (const DemoDevice& device : demo.devices) {
-    const DeviceTally& tally = tallies[device.name];
+    const gateway::DeviceTally& tally = tallies[device.name];
     html +=
-        row({escape_html(device.name), device.byzantine ? "Byzantine" : "honest",
+        row({lab::escape_html(device.name), device.byzantine ? "Byzantine" : "honest",
              std::to_string(device.samples), std::to_string(tally.accepted), std::to_string(tally.rejected)});
   }
   return html + "</table>";
@@ -114,12 +114,13 @@ std::string device_table(const DemoFleet& demo, const FleetProgress& progress) {
 
 }  // namespace
 
-Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome, GatewayHistory& history) {
-  TRY(const FleetProgress progress, history.progress());
+Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
+                                gateway::GatewayHistory& history) {
+  TRY(const gateway::FleetProgress progress, history.progress());
   TRY(const auto verdicts, history.verdicts());
   TRY(const auto evaluations, history.evaluations());
   std::map<ClientId, bool> byzantine;
-  for (const DeviceTally& tally : progress.devices) {
+  for (const gateway::DeviceTally& tally : progress.devices) {
     for (const DemoDevice& device : demo.devices) {
       if (device.name == tally.name) byzantine[tally.id] = device.byzantine;
     }
@@ -131,20 +132,20 @@ Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcom
   std::string html =
       "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width, initial-scale=1'><title>" +
-      escape_html(title) + "</title><style>" + lab::report_style() + "</style></head><body>";
-  html += "<h1>" + escape_html(title) + "</h1>";
+      lab::escape_html(title) + "</title><style>" + lab::report_style() + "</style></head><body>";
+  html += "<h1>" + lab::escape_html(title) + "</h1>";
   html +=
       "<p class='lead'>AFLGuard Edge demo: a broker with mutual TLS 1.3, a gateway and client processes on "
       "one "
       "machine; every update was signed by its client, judged, and made durable before it was answered.</p>";
-  if (!outcome.remark.empty()) html += "<p>" + escape_html(outcome.remark) + "</p>";
+  if (!outcome.remark.empty()) html += "<p>" + lab::escape_html(outcome.remark) + "</p>";
   html += figures(demo, outcome) + "<div class='plots'>" +
           lab::svg(error_plot(evaluations, demo.test.regression())) +
           lab::svg(verdict_plot(verdicts, byzantine)) + "</div><h2>Devices</h2>" +
           device_table(demo, progress);
-  html += "<details><summary>Settings</summary><pre>" + escape_html(lab::to_json(settings).dump(2)) +
+  html += "<details><summary>Settings</summary><pre>" + lab::escape_html(lab::to_json(settings).dump(2)) +
           "</pre></details>";
   return html + "</body></html>\n";
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -9,7 +9,7 @@
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_view.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// What a demo came to.
 struct DemoOutcome {
@@ -21,6 +21,6 @@ struct DemoOutcome {
 
 /// One HTML page that needs nothing else: figures, test error and verdicts over time, every device.
 [[nodiscard]] Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
-                                              GatewayHistory& history);
+                                              gateway::GatewayHistory& history);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

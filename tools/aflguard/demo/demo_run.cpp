@@ -7,20 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "core/system/atomic_file.h"
-#include "core/system/child_process.h"
 #include "core/learning/evaluation.h"
 #include "core/learning_onnx/onnx_trainer.h"
-#include "gateway_server/store/sqlite_stored_model.h"
+#include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
+#include "core/system/child_process.h"
+#include "core/system/interruption.h"
+#include "core/system/own_programs.h"
+#include "gateway_server/store/sqlite_stored_model.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
-#include "core/system/interruption.h"
 #include "tools/aflguard/demo/metrics_watch.h"
-#include "core/system/own_programs.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
 
@@ -157,13 +157,13 @@ bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
 }
 
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
-Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHistory& history,
+Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::GatewayHistory& history,
                           MetricsWatch& metrics, Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
   const auto start = Clock::now();
   auto last_news = start;
-  FleetProgress latest;
+  gateway::FleetProgress latest;
   std::uint64_t judged = 0;
   while (true) {
     TRY_STATUS(fleet.check_running());
@@ -197,7 +197,7 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, GatewayHis
 
 /// The last durable model on every test sample.
 Result<double> final_error(const DemoFleet& demo) {
-  TRY(const SavedModel model, read_stored_model(demo.store, demo.package.description));
+  TRY(const SavedModel model, gateway::read_stored_model(demo.store, demo.package.description));
   TRY(auto runtime, OnnxRuntime::load());
   TRY(const auto trainer, make_onnx_trainer(std::move(runtime), demo.package));
   return demo.test.regression() ? mean_squared_error(*trainer, model.parameters, demo.test)
@@ -271,14 +271,14 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
       options.guard.c_str());
   RunningFleet fleet(demo, interruption);
   TRY_STATUS(fleet.start(options.attack));
-  TRY(auto history, GatewayHistory::open(demo.store));
+  TRY(auto history, gateway::GatewayHistory::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
-  TRY(auto metrics, MetricsWatch::start(demo.fleet, FleetFolder{folder / "fleet"}));
+  TRY(auto metrics, MetricsWatch::start(demo.fleet, fleet::FleetFolder{folder / "fleet"}));
   TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fleet.stop();
-  TRY(const FleetProgress progress, history.progress());
+  TRY(const gateway::FleetProgress progress, history.progress());
   outcome.state = DemoState::from(progress, demo.devices);
   outcome.state.seconds = seconds;
   outcome.state.refused = metrics.refused();
@@ -310,4 +310,4 @@ Status run_demo(const DemoOptions& options) {
   return Error{status.error().kind, status.error().message + " (everything is in " + folder.string() + ")"};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kTerminalInterval{200};
@@ -55,12 +55,12 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-DemoState DemoState::from(const FleetProgress& progress, const std::vector<DemoDevice>& devices) {
+DemoState DemoState::from(const gateway::FleetProgress& progress, const std::vector<DemoDevice>& devices) {
   DemoState state;
   state.updates = progress.iteration;
   state.version = progress.version;
   if (progress.evaluation) state.test_error = progress.evaluation->test_error;
-  for (const DeviceTally& tally : progress.devices) {
+  for (const gateway::DeviceTally& tally : progress.devices) {
     const auto known = std::find_if(devices.begin(), devices.end(),
                                     [&](const DemoDevice& device) { return device.name == tally.name; });
     if (known == devices.end()) continue;
@@ -105,4 +105,4 @@ void DemoView::finish() {
   drawn_ = false;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

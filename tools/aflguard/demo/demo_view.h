@@ -10,7 +10,7 @@
 #include "gateway_server/store/sqlite_history.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// Verdicts of one kind of client.
 struct Tally {
@@ -29,7 +29,8 @@ struct DemoState {
   double seconds = 0;             ///< since the first client started
   double updates_per_second = 0;  ///< over the last seconds
 
-  [[nodiscard]] static DemoState from(const FleetProgress& progress, const std::vector<DemoDevice>& devices);
+  [[nodiscard]] static DemoState from(const gateway::FleetProgress& progress,
+                                      const std::vector<DemoDevice>& devices);
 };
 
 /// The fleet learning, on standard error: a line that redraws itself on a terminal, one every few seconds
@@ -53,4 +54,4 @@ class DemoView final {
   std::chrono::steady_clock::time_point next_{};
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 constexpr double kLossWindow = 100;
@@ -39,4 +39,4 @@ Result<LocalTrainingState> train_locally(Trainer& trainer, const Dataset& data, 
   return state;
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -6,7 +6,7 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "fleet/folder/viewer_identity.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 /// A broker that goes away shows elsewhere.
@@ -25,14 +25,15 @@ MetricsWatch::~MetricsWatch() {
   if (bus_) bus_->stop();
 }
 
-Result<MetricsWatch> MetricsWatch::start(const FleetSettings& settings, const FleetFolder& folder) {
+Result<MetricsWatch> MetricsWatch::start(const fleet::FleetSettings& settings,
+                                         const fleet::FleetFolder& folder) {
   TRY(const FleetTopics topics, FleetTopics::create(settings.name));
-  const ViewerIdentity identity = viewer_identity(settings, folder, kViewer);
+  const fleet::ViewerIdentity identity = fleet::viewer_identity(settings, folder, kViewer);
   MqttOptions options;
   options.host = identity.host;
   options.port = identity.port;
   options.client_id = identity.name;
-  options.tls = MqttTls{identity.authority(), identity.certificate(), identity.key()};
+  options.tls = TlsFiles{identity.authority(), identity.certificate(), identity.key()};
   auto log = std::make_unique<NoLog>();
   TRY(auto bus, MqttBus::create(options, *log));
   TRY_STATUS(bus->subscribe(topics.gateway_metrics()));
@@ -56,4 +57,4 @@ void MetricsWatch::refresh() {
   }
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -12,7 +12,7 @@
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// What a running gateway says about itself, read from the broker as a viewer of its own, so that people can
 /// watch the same fleet beside it.
@@ -21,7 +21,8 @@ class MetricsWatch final {
   /// The fleet must have a viewer of this name.
   static constexpr const char* kViewer = "demo";
 
-  [[nodiscard]] static Result<MetricsWatch> start(const FleetSettings& settings, const FleetFolder& folder);
+  [[nodiscard]] static Result<MetricsWatch> start(const fleet::FleetSettings& settings,
+                                                  const fleet::FleetFolder& folder);
   MetricsWatch(MetricsWatch&&) noexcept;
   MetricsWatch& operator=(MetricsWatch&&) = delete;
   ~MetricsWatch();
@@ -38,4 +39,4 @@ class MetricsWatch final {
   std::map<std::string, std::uint64_t> refused_;
 };
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -10,7 +10,7 @@
 #include "models/onnx_file/onnx_file.h"
 #include "models/zoo/zoo.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -108,4 +108,4 @@ Status list_models(bool json) {
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

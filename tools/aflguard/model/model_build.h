@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// What `aflguard model build` reads from the command line.
 struct ModelBuildOptions {
@@ -31,4 +31,4 @@ struct ModelBuildOptions {
 /// The models of the zoo.
 [[nodiscard]] Status list_models(bool json);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -1,19 +1,19 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
-#include "core/learning/model_package.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/model_package.h"
+#include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_stored_model.h"
 #include "models/onnx_file/inference_onnx.h"
 #include "tools/aflguard/model/model_arrays.h"
 #include "tools/aflguard/model/model_run.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 Result<SavedModel> parameters_of(const ModelRunOptions& options, const ModelDescription& model) {
-  if (!options.store.empty()) return read_stored_model(options.store, model);
+  if (!options.store.empty()) return gateway::read_stored_model(options.store, model);
   SavedModel saved;
   TRY(saved.parameters, read_theta(options.theta, model));
   return saved;
@@ -49,4 +49,4 @@ Status export_model(const ModelRunOptions& options) {
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -5,13 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/learning/model_package.h"
 #include "core/learning/data/npy.h"
+#include "core/learning/data/shape.h"
+#include "core/learning/model_package.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "models/finite_differences.h"
 #include "tools/aflguard/model/model_arrays.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -162,4 +163,4 @@ Status check_model(const ModelRunOptions& options) {
                         std::to_string(options.tolerance));
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

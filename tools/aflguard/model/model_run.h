@@ -6,7 +6,7 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// What the verbs that use a package read from the command line.
 struct ModelRunOptions {
@@ -33,4 +33,4 @@ struct ModelRunOptions {
 [[nodiscard]] Status export_model(const ModelRunOptions& options);
 [[nodiscard]] Status check_model(const ModelRunOptions& options);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

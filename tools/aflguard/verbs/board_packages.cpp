@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
 
@@ -47,4 +47,4 @@ Result<std::vector<fs::path>> board_packages(const std::vector<std::string>& nam
   return std::vector<fs::path>{newest.lexically_normal()};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

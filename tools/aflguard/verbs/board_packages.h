@@ -5,11 +5,11 @@
 
 #include "core/base/result.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// The client's package for boards: those that were named, else the newest that `./run package` has made
 /// here. kNotFound says how to get one.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> board_packages(
     const std::vector<std::string>& named);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

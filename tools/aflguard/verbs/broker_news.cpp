@@ -4,13 +4,14 @@
 
 #include "fleet/provisioning/broker_reload.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
-Status tell_broker(const Fleet& fleet) {
-  TRY(const BrokerReload reload, reload_broker(fleet.settings(), fleet.folder()));
-  std::printf(reload == BrokerReload::kTold ? "the broker was told to read its files again\n"
-                                            : "the broker does not run; it reads them when it starts\n");
+Status tell_broker(const fleet::Fleet& fleet) {
+  TRY(const fleet::BrokerReload reload, fleet::reload_broker(fleet.settings(), fleet.folder()));
+  std::printf(reload == fleet::BrokerReload::kTold
+                  ? "the broker was told to read its files again\n"
+                  : "the broker does not run; it reads them when it starts\n");
   return {};
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -3,9 +3,9 @@
 #include "core/base/result.h"
 #include "fleet/provisioning/provisioning.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// Makes the broker read its files again, and prints whether there is one.
-[[nodiscard]] Status tell_broker(const Fleet& fleet);
+[[nodiscard]] Status tell_broker(const fleet::Fleet& fleet);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -9,10 +9,10 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/stop_signal.h"
-#include "fleet/provisioning/dashboard_access.h"
 #include "fleet/dashboard_server/page_server.h"
+#include "fleet/provisioning/dashboard_access.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
 
@@ -39,15 +39,15 @@ Result<std::string> read_page(const std::string& chosen) {
 }
 
 /// A listener that is bound to every address is reached by the broker's name.
-std::string listener_host(const FleetSettings& settings) {
+std::string listener_host(const fleet::FleetSettings& settings) {
   const bool everywhere = settings.dashboard_host == "0.0.0.0" || settings.dashboard_host == "::";
   return everywhere ? settings.broker_host : settings.dashboard_host;
 }
 
 Status serve(const DashboardOptions& options) {
-  const FleetFolder folder{options.folder};
-  TRY(const FleetSettings settings, read_fleet_settings(folder.settings()));
-  TRY(const std::string key, read_dashboard_key(settings, folder));
+  const fleet::FleetFolder folder{options.folder};
+  TRY(const fleet::FleetSettings settings, fleet::read_fleet_settings(folder.settings()));
+  TRY(const std::string key, fleet::read_dashboard_key(settings, folder));
   TRY(const std::string authority, read_text_file(folder.broker() / "ca.crt"));
   TRY(const std::string page, read_page(options.page));
   std::mutex mutex;
@@ -57,10 +57,11 @@ Status serve(const DashboardOptions& options) {
         wake.notify_all();
       }));
   TRY(const auto server,
-      PageServer::start({.port = options.port, .page = page, .connect = [&settings, &authority] {
-                           return BrokerStream::connect(listener_host(settings), settings.dashboard_port,
-                                                        authority, kBrokerPatience);
-                         }}));
+      fleet::PageServer::start({.port = options.port, .page = page, .connect = [&settings, &authority] {
+                                  return fleet::BrokerStream::connect(listener_host(settings),
+                                                                      settings.dashboard_port, authority,
+                                                                      kBrokerPatience);
+                                }}));
   const std::string address =
       "http://127.0.0.1:" + std::to_string(server->port()) + "/#fleet=" + settings.name + "&key=" + key;
   if (options.json) {
@@ -98,4 +99,4 @@ void add_dashboard_verb(CLI::App& app, Action& action) {
   verb->callback([options, &action] { action = [options] { return serve(*options); }; });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -5,13 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/learning/data/shape.h"
 #include "core/learning/model_description.h"
 #include "datasets/catalog.h"
 #include "datasets/folders.h"
 #include "datasets/install.h"
 #include "datasets/manifest.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using datasets::DatasetInfo;
@@ -26,7 +27,8 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-Json describe(const DatasetInfo& info, const std::filesystem::path& folder, const Status& installed) {
+Json describe(const datasets::DatasetInfo& info, const std::filesystem::path& folder,
+              const Status& installed) {
   Json item = {{"name", info.name},
                {"title", info.title},
                {"train", info.train},
@@ -45,7 +47,7 @@ Json describe(const DatasetInfo& info, const std::filesystem::path& folder, cons
   return item;
 }
 
-void print_row(const DatasetInfo& info, const Status& installed) {
+void print_row(const datasets::DatasetInfo& info, const Status& installed) {
   const std::string classes = info.classes > 0 ? std::to_string(info.classes) : "-";
   const bool damaged = !installed.ok() && installed.error().kind != ErrorKind::kNotFound;
   std::printf("%-14s %6zu %6zu %8s  %-13s %-10s %s\n", info.name.c_str(), info.train, info.test,
@@ -61,7 +63,7 @@ Status list(const Options& options) {
     std::printf("%-14s %6s %6s %8s  %-13s %-10s %s\n", "name", "train", "test", "classes", "shape",
                 "installed", "how to get it");
   }
-  for (const DatasetInfo& info : datasets::known_datasets()) {
+  for (const datasets::DatasetInfo& info : datasets::known_datasets()) {
     const Status installed = datasets::check_installed(info, folder);
     if (options.json) {
       document["datasets"].push_back(describe(info, folder, installed));
@@ -82,7 +84,7 @@ template <typename Work>
 Status install_and_report(const Options& options, Work work) {
   TRY(const auto data_dir, datasets::data_folder());
   TRY(const auto cache_dir, datasets::cache_folder());
-  TRY(const DatasetInfo info, datasets::find_dataset(options.name));
+  TRY(const datasets::DatasetInfo info, datasets::find_dataset(options.name));
   StderrProgress progress;
   const datasets::InstallContext context{data_dir, cache_dir, progress, options.force, options.seed};
   const auto outcome = work(context);
@@ -102,7 +104,7 @@ Status install_and_report(const Options& options, Work work) {
 
 Status verify(const Options& options) {
   TRY(const auto data_dir, datasets::data_folder());
-  TRY(const DatasetInfo info, datasets::find_dataset(options.name));
+  TRY(const datasets::DatasetInfo info, datasets::find_dataset(options.name));
   TRY_STATUS(datasets::verify_installed(info, data_dir));
   std::printf("%s: every file is as it was installed\n", info.name.c_str());
   return {};
@@ -156,7 +158,7 @@ void add_data_verbs(CLI::App& app, Action& action) {
       return install_and_report(*options, [&](const auto& context) {
         return datasets::import_dataset(options->name, options->path, context);
 });
-};  // namespace aflguard::tools
+};  // namespace aflguard::cli
 });
 
 CLI::App* check = data->add_subcommand("verify", "Compare an installed data set with its checksums");
@@ -165,4 +167,4 @@ check->footer("Example:\n  aflguard data verify mnist");
 check->callback([options, &action] { action = [options] { return verify(*options); }; });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// `aflguard data list|get|import|verify`
 void add_data_verbs(CLI::App& app, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -6,7 +6,7 @@
 #include "tools/aflguard/demo/demo_local.h"
 #include "tools/aflguard/demo/demo_run.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 struct Options {
@@ -93,4 +93,4 @@ void add_demo_verb(CLI::App& app, Action& action) {
   verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

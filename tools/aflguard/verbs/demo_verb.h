@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// `aflguard demo`
 void add_demo_verb(CLI::App& app, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
 #include "firmware_sim/image/board_package.h"
 #include "fleet/provisioning/boot_bundle.h"
 #include "fleet/provisioning/device_key.h"
@@ -16,7 +16,7 @@
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tools/aflguard/verbs/board_packages.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -38,8 +38,8 @@ constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
 constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
 constexpr std::chrono::seconds kBrokerPatience{15};
 
-Result<DeviceOrder> order(const DeviceOptions& options) {
-  DeviceOrder made{options.name, std::nullopt, options.days};
+Result<fleet::DeviceOrder> order(const DeviceOptions& options) {
+  fleet::DeviceOrder made{options.name, std::nullopt, options.days};
   if (!options.request.empty()) {
     TRY(made.request_pem, read_text_file(options.request, kMaxRequestBytes));
   }
@@ -75,7 +75,7 @@ Json describe(const Device& device) {
           {"serials", std::move(serials)}};
 }
 
-void print_device(const Fleet& fleet, const std::string& name, const char* what, bool json) {
+void print_device(const fleet::Fleet& fleet, const std::string& name, const char* what, bool json) {
   const Device& device = *fleet.book().find(name);
   const std::string folder = fleet.folder().device(name).string();
   if (json) {
@@ -91,9 +91,9 @@ void print_device(const Fleet& fleet, const std::string& name, const char* what,
 
 Status add(const DeviceOptions& options) {
   const SystemClock clock;
-  TRY(const DeviceOrder wanted, order(options));
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(const fleet::DeviceOrder wanted, order(options));
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.add_device(wanted, authority, clock)));
   print_device(fleet, options.name, "is enrolled", options.json);
   return {};
@@ -101,16 +101,16 @@ Status add(const DeviceOptions& options) {
 
 Status renew(const DeviceOptions& options) {
   const SystemClock clock;
-  TRY(const DeviceOrder wanted, order(options));
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(const fleet::DeviceOrder wanted, order(options));
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.renew_device(wanted, authority, clock)));
   print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
   return {};
 }
 
 Status list(const DeviceOptions& options) {
-  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
   if (options.json) {
     Json document = {
         {"schema", "aflguard-device-list-1"}, {"fleet", fleet.settings().name}, {"devices", Json::array()}};
@@ -128,9 +128,9 @@ Status list(const DeviceOptions& options) {
 
 Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
-  const auto outcome = cut_off_device(fleet, options.name, authority, clock, kBrokerPatience);
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
+  const auto outcome = fleet::cut_off_device(fleet, options.name, authority, clock, kBrokerPatience);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
@@ -139,7 +139,7 @@ Status revoke(const DeviceOptions& options) {
                                            outcome.error().message + "; then run this again"};
   }
   if (!outcome.ok()) return outcome.error();
-  const bool running = *outcome == CutOff::kDone;
+  const bool running = *outcome == fleet::CutOff::kDone;
   if (options.json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
     document["device"] = describe(*device);
@@ -155,9 +155,9 @@ Status revoke(const DeviceOptions& options) {
 
 /// On standard error: the bundle is made all the same, the samples may come to the board by another way.
 /// Fails only where no board could read its client.toml.
-Status warn_of_missing_samples(const Fleet& fleet, const std::string& name) {
+Status warn_of_missing_samples(const fleet::Fleet& fleet, const std::string& name) {
   const std::filesystem::path folder = fleet.folder().device(name);
-  TRY(const auto missing, samples_not_in_bundle(folder));
+  TRY(const auto missing, fleet::samples_not_in_bundle(folder));
   for (const std::string& file : missing) {
     std::fprintf(
         stderr,
@@ -168,11 +168,11 @@ Status warn_of_missing_samples(const Fleet& fleet, const std::string& name) {
   return {};
 }
 
-Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOptions& options) {
-  BootBundleOrder made;
+Result<fleet::BootBundleOrder> boot_bundle_order(const fleet::Fleet& fleet, const DeviceOptions& options) {
+  fleet::BootBundleOrder made;
   made.device = options.name;
-  TRY(made.identity, device_bundle(fleet, options.name));
-  if (!has_key(fleet.folder(), options.name)) {
+  TRY(made.identity, fleet::device_bundle(fleet, options.name));
+  if (!fleet::has_key(fleet.folder(), options.name)) {
     return invalid_input(
         "device '" + options.name +
         "' has made its key on the board, and only there: a new card would be without it; make "
@@ -181,7 +181,7 @@ Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOption
   made.serial = fleet.book().find(options.name)->keys.back().serial;
   if (options.ssh_keys.empty()) return made;
   TRY(const std::string text, read_text_file(options.ssh_keys, kMaxSshKeyBytes));
-  auto keys = read_ssh_keys(text);
+  auto keys = fleet::read_ssh_keys(text);
   if (!keys.ok()) return at(options.ssh_keys, keys.error());
   made.ssh_keys = std::move(keys).value();
   return made;
@@ -189,23 +189,23 @@ Result<BootBundleOrder> boot_bundle_order(const Fleet& fleet, const DeviceOption
 
 /// A folder with all that goes to the boot partition of a stock Raspberry Pi OS.
 Status boot_bundle(const DeviceOptions& options) {
-  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto order, boot_bundle_order(fleet, options));
-  TRY(const auto files, boot_bundle_files(order));
+  TRY(const auto files, fleet::boot_bundle_files(order));
   TRY(const auto named, board_packages(options.packages));
   TRY(const auto packages, image::look_at_packages(named));
   TRY(auto staged, StagedDirectory::create(options.output, /*replace=*/false));
   std::error_code error;
   std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
-  std::filesystem::create_directories(staged.path() / kBootBundlePackages, error);
-  for (const BootBundleFile& file : files) {
+  std::filesystem::create_directories(staged.path() / fleet::kBootBundlePackages, error);
+  for (const fleet::BootBundleFile& file : files) {
     const auto access = file.secret ? FileAccess::kOwnerOnly : FileAccess::kShared;
     TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
   }
   for (const auto& package : packages) {
     // The set-up takes *.deb, whatever the file was called here.
-    std::filesystem::copy_file(package.file, staged.path() / kBootBundlePackages / (package.name + ".deb"),
-                               error);
+    std::filesystem::copy_file(package.file,
+                               staged.path() / fleet::kBootBundlePackages / (package.name + ".deb"), error);
     if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
   }
   TRY_STATUS(warn_of_missing_samples(fleet, options.name));
@@ -219,13 +219,14 @@ Status boot_bundle(const DeviceOptions& options) {
 
 Status bundle(const DeviceOptions& options) {
   if (options.boot) return boot_bundle(options);
-  TRY(const auto fleet, Fleet::open(options.fleet));
-  TRY(const std::string archive, device_bundle(fleet, options.name));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const std::string archive, fleet::device_bundle(fleet, options.name));
   TRY_STATUS(warn_of_missing_samples(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
-  std::printf("%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
-              options.output.c_str(),
-              has_key(fleet.folder(), options.name) ? "; it holds the device's key: show it to nobody" : "");
+  std::printf(
+      "%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
+      options.output.c_str(),
+      fleet::has_key(fleet.folder(), options.name) ? "; it holds the device's key: show it to nobody" : "");
   return {};
 }
 
@@ -301,4 +302,4 @@ void add_device_verbs(CLI::App& app, Action& action) {
       ->needs(boot);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -8,7 +8,7 @@
 
 #include "fleet/doctor/doctor.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 struct DoctorOptions {
@@ -19,26 +19,26 @@ struct DoctorOptions {
 
 Status examine(const DoctorOptions& options) {
   const SystemClock clock;
-  Findings findings;
-  examine_machine(findings, clock, !options.fleet.empty());
+  fleet::Findings findings;
+  fleet::examine_machine(findings, clock, !options.fleet.empty());
   if (!options.fleet.empty()) {
-    const FleetFolder folder{std::filesystem::absolute(options.fleet).lexically_normal()};
-    if (examine_files(findings, folder, clock)) {
-      const auto settings = read_fleet_settings(folder.settings());
-      if (settings.ok() && examine_broker(findings, folder, *settings)) {
-        examine_gateway(findings, folder, clock);
+    const fleet::FleetFolder folder{std::filesystem::absolute(options.fleet).lexically_normal()};
+    if (fleet::examine_files(findings, folder, clock)) {
+      const auto settings = fleet::read_fleet_settings(folder.settings());
+      if (settings.ok() && fleet::examine_broker(findings, folder, *settings)) {
+        fleet::examine_gateway(findings, folder, clock);
       }
     }
   } else {
-    examine_disk(findings, "disk", "/");
+    fleet::examine_disk(findings, "disk", "/");
   }
-  if (!options.client.empty()) examine_client(findings, options.client, clock);
+  if (!options.client.empty()) fleet::examine_client(findings, options.client, clock);
   const char* const no_colour = std::getenv("NO_COLOR");
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
-  std::printf("%s\n",
-              options.json ? findings_document(findings).c_str() : findings_text(findings, colour).c_str());
+  std::printf("%s\n", options.json ? fleet::findings_document(findings).c_str()
+                                   : fleet::findings_text(findings, colour).c_str());
   std::fflush(stdout);
-  const std::size_t problems = findings.count(FindingLevel::kProblem);
+  const std::size_t problems = findings.count(fleet::FindingLevel::kProblem);
   if (problems == 0) return {};
   return unavailable("the doctor found " + std::to_string(problems) + " problem" +
                      (problems == 1 ? "" : "s"));
@@ -60,4 +60,4 @@ void add_doctor_verb(CLI::App& app, Action& action) {
   verb->callback([options, &action] { action = [options] { return examine(*options); }; });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// `aflguard doctor`.
 void add_doctor_verb(CLI::App& app, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

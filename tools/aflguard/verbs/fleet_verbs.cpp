@@ -12,7 +12,7 @@
 #include "tools/aflguard/verbs/broker_news.h"
 #include "tools/aflguard/verbs/viewer_verbs.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -21,7 +21,7 @@ struct FleetOptions {
   std::string target;  ///< of init: AFLGUARD_FLEET must not stand for it
   std::string folder;
   std::string role;
-  FleetSettings settings;
+  fleet::FleetSettings settings;
   std::string model;
   bool json = false;
 };
@@ -29,7 +29,7 @@ struct FleetOptions {
 constexpr std::uint64_t kEnvelopeOverhead = 64 << 10;
 
 /// Room for the model: what its messages need, when it is larger than the default.
-Status fit_limits(const std::string& package_folder, FleetSettings& settings) {
+Status fit_limits(const std::string& package_folder, fleet::FleetSettings& settings) {
   TRY(const ModelPackage package, read_model_package(package_folder));
   const std::uint64_t bytes = 4 * std::uint64_t{package.description.dimension()} + kEnvelopeOverhead;
   settings.message_bytes = std::max(settings.message_bytes, bytes);
@@ -38,16 +38,17 @@ Status fit_limits(const std::string& package_folder, FleetSettings& settings) {
 
 Status init(const FleetOptions& options) {
   const SystemClock clock;
-  FleetSettings settings = options.settings;
-  TRY_STATUS(check_settings(settings));
+  fleet::FleetSettings settings = options.settings;
+  TRY_STATUS(fleet::check_settings(settings));
   std::optional<std::filesystem::path> model;
   if (!options.model.empty()) {
     model = options.model;
     TRY_STATUS(fit_limits(options.model, settings));
   }
-  TRY(auto authority, OpensslAuthority::create(settings.name, clock.wall() - kCertificateBackdating,
-                                               clock.wall() + kAuthorityLifetime));
-  TRY_STATUS(create_fleet(options.target, settings, authority, model, clock));
+  TRY(auto authority,
+      fleet::OpensslAuthority::create(settings.name, clock.wall() - fleet::kCertificateBackdating,
+                                      clock.wall() + fleet::kAuthorityLifetime));
+  TRY_STATUS(fleet::create_fleet(options.target, settings, authority, model, clock));
   if (options.json) {
     const Json json = {{"schema", "aflguard-fleet-1"},
                        {"name", settings.name},
@@ -65,22 +66,22 @@ Status init(const FleetOptions& options) {
   std::printf("  aflguard-gateway --config %s/gateway/gateway.toml\n", folder);
   std::printf("  aflguard device add pi-1 --fleet %s\n", folder);
   std::printf("%s/ca/ca.key can enrol devices: back it up, and show it to nobody.\n", folder);
-  if (is_loopback(settings.broker_host)) {
+  if (fleet::is_loopback(settings.broker_host)) {
     std::printf("The broker is reachable from this machine only; --broker-host NAME makes one for boards.\n");
   }
   return {};
 }
 
 /// Pages come with a key, not with a certificate.
-Status renew_dashboard(const Fleet& fleet, CertificateAuthority& authority) {
-  TRY_STATUS(renew_dashboard_key(fleet.settings(), fleet.folder(), authority));
+Status renew_dashboard(const fleet::Fleet& fleet, fleet::CertificateAuthority& authority) {
+  TRY_STATUS(fleet::renew_dashboard_key(fleet.settings(), fleet.folder(), authority));
   std::printf("the dashboard has a new key; aflguard dashboard prints the new address\n");
   return tell_broker(fleet);
 }
 
 Status renew(const FleetOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.folder));
+  TRY(auto fleet, fleet::Fleet::open(options.folder));
   const bool broker = options.role == "broker";
   const bool gateway = options.role == "gateway";
   const bool key = options.role == "dashboard-key";
@@ -89,10 +90,11 @@ Status renew(const FleetOptions& options) {
         "'" + options.role +
         "' is none of broker, gateway, dashboard-key and the fleet's viewers (aflguard fleet viewer list)");
   }
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   if (key) return renew_dashboard(fleet, authority);
   if (broker || gateway) {
-    TRY_STATUS(fleet.renew_role(broker ? FleetRole::kBroker : FleetRole::kGateway, authority, clock));
+    TRY_STATUS(
+        fleet.renew_role(broker ? fleet::FleetRole::kBroker : fleet::FleetRole::kGateway, authority, clock));
   } else {
     TRY_STATUS(fleet.renew_viewer(options.role, std::nullopt, authority, clock));
   }
@@ -105,8 +107,8 @@ Status renew(const FleetOptions& options) {
 
 Status refresh(const FleetOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.folder));
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(auto fleet, fleet::Fleet::open(options.folder));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(fleet.refresh_broker(authority, clock));
   std::printf("%s/broker is up to date with fleet.toml and devices.json\n", fleet.folder().root.c_str());
   return tell_broker(fleet);
@@ -168,4 +170,4 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
   add_viewer_verbs(*fleet, action);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// `aflguard fleet init|renew|refresh`
 void add_fleet_verbs(CLI::App& app, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

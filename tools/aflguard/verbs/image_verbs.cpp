@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
 #include "core/system/stop_signal.h"
 #include "datasets/folders.h"
 #include "firmware_sim/image/build_image.h"
@@ -15,7 +15,7 @@
 #include "fleet/provisioning/provisioning.h"
 #include "tools/aflguard/verbs/board_packages.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,8 +36,8 @@ struct ImageOptions {
 };
 
 /// What every board of the fleet may know: its authority, its gateway's key, its model.
-Status add_public_files(const Fleet& fleet, std::vector<image::ImageFile>& files) {
-  const FleetFolder& folder = fleet.folder();
+Status add_public_files(const fleet::Fleet& fleet, std::vector<image::ImageFile>& files) {
+  const fleet::FleetFolder& folder = fleet.folder();
   const auto add = [&files](const fs::path& source, const std::string& target) -> Status {
     TRY(std::string content, read_text_file(source));
     files.push_back({target, std::move(content), false});
@@ -59,11 +59,11 @@ Status add_fleet(const ImageOptions& options, image::ImageOrder& order) {
     if (options.device.empty()) return {};
     return invalid_input("--device '" + options.device + "' needs the fleet that it belongs to: --fleet DIR");
   }
-  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
   TRY_STATUS(add_public_files(fleet, order.root_files));
   if (options.device.empty()) return {};
-  TRY(std::string bundle, device_bundle(fleet, options.device));
-  if (!has_key(fleet.folder(), options.device)) {
+  TRY(std::string bundle, fleet::device_bundle(fleet, options.device));
+  if (!fleet::has_key(fleet.folder(), options.device)) {
     return invalid_input("the key of '" + options.device +
                          "' was made on its board, which a new card knows nothing of; make the image without "
                          "--device");
@@ -143,8 +143,8 @@ Status build(const ImageOptions& options) {
 }
 
 Status identity(const ImageOptions& options) {
-  TRY(const auto fleet, Fleet::open(options.fleet));
-  TRY(std::string bundle, device_bundle(fleet, options.device));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(std::string bundle, fleet::device_bundle(fleet, options.device));
   TRY(const std::uint64_t offset, image::find_boot_partition(options.output));
   TRY_STATUS(image::prepare_card(options.output, offset));
   TRY_STATUS(image::put_boot_file(options.output, offset, {image::kIdentityFile, std::move(bundle)}));
@@ -157,7 +157,7 @@ Status identity(const ImageOptions& options) {
   } else {
     std::printf("%s: the board that starts from it becomes '%s'%s\n", options.output.c_str(),
                 options.device.c_str(),
-                has_key(fleet.folder(), options.device)
+                fleet::has_key(fleet.folder(), options.device)
                     ? "."
                     : ". It must have its key already: it was made on the board.");
   }
@@ -220,4 +220,4 @@ void add_image_verbs(CLI::App& app, Action& action) {
   add_identity(*image, options, action);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

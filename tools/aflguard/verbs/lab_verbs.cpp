@@ -15,13 +15,13 @@
 #include "datasets/folders.h"
 #include "datasets/manifest.h"
 #include "lab/campaigns/campaign.h"
-#include "lab/reports/results_files.h"
+#include "lab/campaigns/lab_resources.h"
 #include "lab/campaigns/summary.h"
+#include "lab/reports/results_files.h"
 #include "lab/runs/theorem_bound.h"
 #include "tools/aflguard/lab_replay.h"
-#include "lab/campaigns/lab_resources.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -71,7 +71,7 @@ void override_with(T& setting, const std::optional<T>& given) {
   if (given) setting = *given;
 }
 
-Result<ExperimentSettings> settings_from(const RunOptions& options) {
+Result<lab::ExperimentSettings> settings_from(const RunOptions& options) {
   TRY(auto settings, lab::default_settings(options.dataset));
   settings.defense = options.defense;
   settings.attack = options.attack;
@@ -114,15 +114,15 @@ void print_run(const lab::RunRecord& record) {
               static_cast<unsigned long long>(result.rejected.malicious));
 }
 
-Status run(const RunOptions& options, const Catalog& catalog) {
+Status run(const RunOptions& options, const lab::Catalog& catalog) {
   TRY(const auto settings, settings_from(options));
   TRY_STATUS(lab::check_settings(settings, catalog));
   TRY(const auto resources,
-      make_lab_resources(
+      lab::make_lab_resources(
           catalog, options.model ? std::optional<std::filesystem::path>(*options.model) : std::nullopt));
   TRY(auto data, resources.data(settings.dataset));
   TRY(const auto model, resources.model(settings.dataset));
-  TRY(const auto context, lab_context());
+  TRY(const auto context, lab::lab_context());
   StderrProgress progress;
   const std::string what = settings.dataset + ", " + settings.defense + " against " + settings.attack;
   const auto begin = std::chrono::steady_clock::now();
@@ -183,19 +183,20 @@ void print_cells(const std::vector<lab::CellRuns>& cells) {
         paper = text;
       }
       const std::string name =
-          metric.metric == lab::Metric::kMse ? "mse (/32)" : std::string(to_string(metric.metric));
+          metric.metric == lab::Metric::kMse ? "mse (/32)" : std::string(lab::to_string(metric.metric));
       std::printf("%-28s %-16s %12.4g %10s %s\n", cell.cell.id.c_str(), name.c_str(), metric.mean,
-                  paper.c_str(), metric.agreement ? std::string(to_string(*metric.agreement)).c_str() : "");
+                  paper.c_str(),
+                  metric.agreement ? std::string(lab::to_string(*metric.agreement)).c_str() : "");
     }
   }
 }
 
 Status run_plan(const Result<lab::Plan>& planned, const CampaignVerbOptions& options,
-                const Catalog& catalog) {
+                const lab::Catalog& catalog) {
   if (!planned) return planned.error();
   const lab::Plan& plan = *planned;
-  TRY(const auto resources, make_lab_resources(catalog, std::nullopt));
-  TRY(const auto context, lab_context());
+  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt));
+  TRY(const auto context, lab::lab_context());
   lab::CampaignOptions campaign;
   campaign.folder = options.folder.empty() ? std::filesystem::path("lab-" + plan.id())
                                            : std::filesystem::path(options.folder);
@@ -226,7 +227,7 @@ Json options_json(const std::vector<NamedOption>& options) {
   return list;
 }
 
-Status list(bool json, const Catalog& catalog) {
+Status list(bool json, const lab::Catalog& catalog) {
   Json document = {{"schema", "aflguard.lab.list/1"}, {"datasets", Json::array()},
                    {"defenses", Json::array()},       {"attacks", Json::array()},
                    {"tables", lab::table_names()},    {"figures", lab::figure_names()}};
@@ -328,7 +329,7 @@ Status bound(const lab::BoundSettings& settings, bool json) {
   return {};
 }
 
-void add_run(CLI::App& lab, Action& action, const Catalog& catalog) {
+void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = lab.add_subcommand("run", "Run one experiment");
   verb->add_option("--dataset", options->dataset,
@@ -378,7 +379,7 @@ void add_campaign_options(CLI::App* verb, CampaignVerbOptions& options) {
   verb->add_flag("--json", options.json, "Print results.json");
 }
 
-void add_replay(CLI::App& lab, Action& action, const Catalog& catalog) {
+void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   struct Options {
     std::string recording;
     bool json = false;
@@ -398,7 +399,7 @@ void add_replay(CLI::App& lab, Action& action, const Catalog& catalog) {
   });
 }
 
-void add_campaigns(CLI::App& lab, Action& action, const Catalog& catalog) {
+void add_campaigns(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   auto table = std::make_shared<CampaignVerbOptions>();
   CLI::App* verb = lab.add_subcommand("table", "Reproduce a table of the paper");
   verb->add_option("name", table->name, "1, 2a to 2e, 3, 5a to 5d; not in the paper: adaptive, white-box")
@@ -460,7 +461,7 @@ void add_bound(CLI::App& lab, Action& action) {
 
 }  // namespace
 
-void add_lab_verbs(CLI::App& app, Action& action, const Catalog& catalog) {
+void add_lab_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
   CLI::App* lab = app.add_subcommand("lab", "The paper's experiments, on the code that gateways run");
   lab->require_subcommand(1);
   add_run(*lab, action, catalog);
@@ -474,4 +475,4 @@ void add_lab_verbs(CLI::App& app, Action& action, const Catalog& catalog) {
   add_bound(*lab, action);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

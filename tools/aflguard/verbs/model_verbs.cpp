@@ -7,7 +7,7 @@
 #include "tools/aflguard/model/model_build.h"
 #include "tools/aflguard/model/model_run.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 std::vector<std::string> zoo_names() {
@@ -171,4 +171,4 @@ void add_model_verbs(CLI::App& app, Action& action) {
   add_check(*model, action);
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

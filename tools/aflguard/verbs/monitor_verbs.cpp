@@ -5,10 +5,10 @@
 
 #include "fleet/monitor/monitor_run.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
-Status check(const MonitorOptions& options) {
+Status check(const view::MonitorOptions& options) {
   if (options.viewer.fleet.empty() && options.viewer.viewer_folder.empty()) {
     return invalid_input(
         "which fleet? --fleet DIR (or AFLGUARD_FLEET) names its folder, --viewer DIR a viewer's");
@@ -16,7 +16,7 @@ Status check(const MonitorOptions& options) {
   return {};
 }
 
-void add_viewer_options(CLI::App* verb, MonitorOptions& options) {
+void add_viewer_options(CLI::App* verb, view::MonitorOptions& options) {
   CLI::Option* fleet =
       verb->add_option("--fleet", options.viewer.fleet, "The fleet's folder")->envname("AFLGUARD_FLEET");
   verb->add_option("--identity", options.viewer.identity, "Watch as this viewer of the fleet")->needs(fleet);
@@ -27,7 +27,7 @@ void add_viewer_options(CLI::App* verb, MonitorOptions& options) {
 }  // namespace
 
 void add_monitor_verbs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<MonitorOptions>();
+  auto options = std::make_shared<view::MonitorOptions>();
   CLI::App* monitor = app.add_subcommand("monitor", "Watch a fleet live, from the broker's topics");
   add_viewer_options(monitor, *options);
   CLI::Option* once = monitor->add_flag("--once", options->once, "Print the fleet as it is now, and end");
@@ -43,7 +43,7 @@ void add_monitor_verbs(CLI::App& app, Action& action) {
   monitor->callback([options, &action] {
     action = [options]() -> Status {
       TRY_STATUS(check(*options));
-      return run_monitor(*options);
+      return view::run_monitor(*options);
     };
   });
 
@@ -56,9 +56,9 @@ void add_monitor_verbs(CLI::App& app, Action& action) {
   status->callback([options, &action] {
     action = [options]() -> Status {
       TRY_STATUS(check(*options));
-      return print_status(*options);
+      return view::print_status(*options);
     };
   });
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -6,21 +6,21 @@
 #include <nlohmann/json.hpp>
 
 #include "firmware_sim/byzantine_client/attack.h"
-#include "firmware_sim/simulation/simulation_control.h"
 #include "firmware_sim/simulation/sim_chaos.h"
 #include "firmware_sim/simulation/sim_place.h"
 #include "firmware_sim/simulation/sim_state.h"
 #include "firmware_sim/simulation/sim_up.h"
+#include "firmware_sim/simulation/simulation_control.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
-using namespace firmware_sim;
+using namespace sim;
 
 struct Options {
-  SimUpOptions up;
-  SimChaosOptions chaos;
-  SimWaitOptions wait;
+  sim::SimUpOptions up;
+  sim::SimChaosOptions chaos;
+  sim::SimWaitOptions wait;
   std::string fleet;
   std::vector<std::string> boards;
   std::uint64_t bytes_per_second = 0;
@@ -30,26 +30,26 @@ struct Options {
 using Shared = std::shared_ptr<Options>;
 
 Status status(const Options& options) {
-  TRY(const SimulationFolder folder, simulation_of(options.fleet));
-  const auto state = look_at(folder);
+  TRY(const sim::SimulationFolder folder, sim::simulation_of(options.fleet));
+  const auto state = sim::look_at(folder);
   if (!state.ok() && state.error().kind == ErrorKind::kNotFound && options.json) {
     std::printf("{\"schema\": \"aflguard-sim-1\", \"running\": false, \"services\": [], \"boards\": []}\n");
     return {};
   }
   if (!state.ok()) return state.error();
   if (options.json) {
-    std::printf("%s\n", to_json(*state, folder).dump(2).c_str());
+    std::printf("%s\n", sim::to_json(*state, folder).dump(2).c_str());
   } else {
-    print(*state);
+    sim::print(*state);
     if (!state->running()) std::printf("nothing runs; aflguard sim up starts it again\n");
   }
   return {};
 }
 
 Status down(const Options& options) {
-  TRY(const SimulationFolder folder, simulation_of(options.fleet));
+  TRY(const sim::SimulationFolder folder, sim::simulation_of(options.fleet));
   TRY(const auto lock, folder.lock());
-  const SimulationControl control(folder);
+  const sim::SimulationControl control(folder);
   const std::size_t running = control.running().size();
   TRY_STATUS(control.stop_everything());
   if (options.json) {
@@ -65,20 +65,20 @@ Status down(const Options& options) {
 /// What is done to each of the boards named. `services`: what the simulation needs beside them is started
 /// where it has ended.
 Status for_each_board(const Options& options, const char* done, bool services,
-                      const std::function<Status(const SimulationControl&, const Board&)>& act) {
-  TRY(const SimulationFolder folder, simulation_of(options.fleet));
+                      const std::function<Status(const sim::SimulationControl&, const sim::Board&)>& act) {
+  TRY(const sim::SimulationFolder folder, sim::simulation_of(options.fleet));
   TRY(const auto lock, folder.lock());
-  TRY(const Simulation simulation, folder.read());
+  TRY(const sim::Simulation simulation, folder.read());
   for (const std::string& name : options.boards) {
-    if (const auto known = require_board(simulation, name); !known.ok()) return known.error();
+    if (const auto known = sim::require_board(simulation, name); !known.ok()) return known.error();
   }
-  const SimulationControl control(folder);
+  const sim::SimulationControl control(folder);
   if (services) {
-    for (const Service& service : simulation.services)
+    for (const sim::Service& service : simulation.services)
       TRY_STATUS(control.start(service.name, service.command));
   }
   for (const std::string& name : options.boards) {
-    const Board& board = *find_board(simulation.boards, name);
+    const sim::Board& board = *sim::find_board(simulation.boards, name);
     TRY_STATUS(act(control, board));
     std::printf("%s: %s\n", name.c_str(), done);
   }
@@ -88,21 +88,21 @@ Status for_each_board(const Options& options, const char* done, bool services,
 Status plug(const Options& options) {
   return for_each_board(
       options, "plugged in", /*services=*/true,
-      [](const SimulationControl& control, const Board& board) { return control.plug(board); });
+      [](const sim::SimulationControl& control, const sim::Board& board) { return control.plug(board); });
 }
 
 Status unplug(const Options& options) {
   return for_each_board(
       options, "unplugged", /*services=*/false,
-      [](const SimulationControl& control, const Board& board) { return control.unplug(board); });
+      [](const sim::SimulationControl& control, const sim::Board& board) { return control.unplug(board); });
 }
 
 Status starve(const Options& options) {
-  const LinkState state{options.bytes_per_second == 0, options.bytes_per_second};
+  const sim::LinkState state{options.bytes_per_second == 0, options.bytes_per_second};
   const std::string done =
-      state.cut ? "its link is cut" : "its link passes " + to_text(state).substr(5) + " bytes/s";
+      state.cut ? "its link is cut" : "its link passes " + sim::to_text(state).substr(5) + " bytes/s";
   return for_each_board(options, done.c_str(), /*services=*/false,
-                        [&](const SimulationControl& control, const Board& board) -> Status {
+                        [&](const sim::SimulationControl& control, const sim::Board& board) -> Status {
                           if (!control.runs(board.name))
                             return invalid_input("board " + board.name + " does not run; aflguard sim plug " +
                                                  board.name + " starts it");
@@ -111,11 +111,11 @@ Status starve(const Options& options) {
 }
 
 Status verify_verb(const Options& options) {
-  TRY(const SimulationFolder folder, simulation_of(options.fleet));
-  TRY(const LedgerReport report, verify(folder));
+  TRY(const sim::SimulationFolder folder, sim::simulation_of(options.fleet));
+  TRY(const sim::LedgerReport report, sim::verify(folder));
   if (options.json) {
     nlohmann::ordered_json json = {{"schema", "aflguard-sim-verify-1"}};
-    json.update(to_json(report));
+    json.update(sim::to_json(report));
     std::printf("%s\n", json.dump(2).c_str());
   } else {
     std::printf(
@@ -135,15 +135,15 @@ CLI::App* add_verb(CLI::App& sim, const std::string& name, const std::string& ab
 }
 
 void add_up(CLI::App& sim, const Shared& options, Action& action) {
-  SimUpOptions& up = options->up;
+  sim::SimUpOptions& up = options->up;
   CLI::App* verb = add_verb(sim, "up", "Start simulated boards, each with its own identity and samples",
                             options, up.fleet, action, [](const Options& given) {
-                              SimUpOptions wanted = given.up;
+                              sim::SimUpOptions wanted = given.up;
                               wanted.patience = std::chrono::seconds(given.patience);
-                              return sim_up(wanted);
+                              return sim::sim_up(wanted);
                             });
   verb->add_option("--boards", up.order.boards, "How many")
-      ->check(CLI::Range(1, static_cast<int>(kMaxBoards)));
+      ->check(CLI::Range(1, static_cast<int>(sim::kMaxBoards)));
   verb->add_option(
           "--depth", up.order.depth,
           "user: the arm64 client under qemu-user; board: a virtual machine with its own kernel, disks and\n"
@@ -151,7 +151,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
           "each, as in board=2,user=4")
       ->capture_default_str();
   verb->add_option("--malicious", up.order.malicious, "How many of them lie: the last ones")
-      ->check(CLI::Range(0, static_cast<int>(kMaxBoards)))
+      ->check(CLI::Range(0, static_cast<int>(sim::kMaxBoards)))
       ->capture_default_str();
   verb->add_option("--attack", up.order.attack,
                    "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage")
@@ -188,8 +188,9 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
   verb->add_flag("--json", up.json, "Print one JSON document, as sim status does");
   // What no simulation can have is a mistake of the command line.
   verb->parse_complete_callback([&up] {
-    if (const auto plan = plan_boards(up.order); !plan.ok()) throw CLI::ValidationError(plan.error().message);
-    const Status attack = up.order.malicious > 0 ? check_attack(up.order.attack) : Status();
+    if (const auto plan = sim::plan_boards(up.order); !plan.ok())
+      throw CLI::ValidationError(plan.error().message);
+    const Status attack = up.order.malicious > 0 ? sim::check_attack(up.order.attack) : Status();
     if (!attack.ok()) throw CLI::ValidationError(attack.error().message);
   });
   verb->footer(
@@ -217,10 +218,10 @@ void add_board_verbs(CLI::App& sim, const Shared& options, Action& action) {
 }
 
 void add_chaos(CLI::App& sim, const Shared& options, Action& action) {
-  SimChaosOptions& chaos = options->chaos;
+  sim::SimChaosOptions& chaos = options->chaos;
   CLI::App* verb = add_verb(
       sim, "chaos", "Break boards, links, gateway and broker by a seed, and prove that nothing is lost",
-      options, chaos.fleet, action, [](const Options& given) { return sim_chaos(given.chaos); });
+      options, chaos.fleet, action, [](const Options& given) { return sim::sim_chaos(given.chaos); });
   verb->add_option("--seed", chaos.seed, "Of the fault script: the same seed gives the same script")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -254,7 +255,7 @@ void add_sim_verbs(CLI::App& app, Action& action) {
   state->footer("Example:\n  aflguard sim status --fleet play --json");
   CLI::App* waiting =
       add_verb(*sim, "wait", "Wait until boards have got further verdicts", options, options->wait.fleet,
-               action, [](const Options& given) { return sim_wait(given.wait); });
+               action, [](const Options& given) { return sim::sim_wait(given.wait); });
   waiting->add_option("board", options->wait.board, "This board alone; otherwise every one that runs");
   waiting->add_option("--verdicts", options->wait.verdicts, "So many more, each")
       ->check(CLI::Range(1, 1'000'000))
@@ -275,8 +276,8 @@ void add_sim_verbs(CLI::App& app, Action& action) {
   end->footer("Example:\n  aflguard sim down --fleet play");
   // What sim up starts by itself.
   add_verb(*sim, "links", "Carry the boards' bytes", options, options->fleet, action,
-           [](const Options& given) { return run_links(given.fleet); })
+           [](const Options& given) { return sim::run_links(given.fleet); })
       ->group("");
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

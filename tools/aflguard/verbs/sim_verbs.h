@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// aflguard sim ...: simulated boards.
 void add_sim_verbs(CLI::App& app, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

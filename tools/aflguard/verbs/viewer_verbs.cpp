@@ -6,15 +6,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/system/atomic_file.h"
 #include "core/base/rfc3339.h"
+#include "core/system/atomic_file.h"
 #include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/authority_files.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tools/aflguard/verbs/broker_news.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,21 +31,21 @@ struct ViewerOptions {
 };
 
 /// None where the fleet is older than its book of viewers.
-std::optional<system_clock::time_point> end_of(const Viewer& viewer) {
+std::optional<system_clock::time_point> end_of(const fleet::Viewer& viewer) {
   std::optional<system_clock::time_point> latest;
-  for (const ViewerCertificate& certificate : viewer.certificates) {
+  for (const fleet::ViewerCertificate& certificate : viewer.certificates) {
     latest = std::max(latest.value_or(certificate.not_after), certificate.not_after);
   }
   return latest;
 }
 
-const char* state_of(const Viewer& viewer) {
+const char* state_of(const fleet::Viewer& viewer) {
   if (viewer.revoked) return "revoked";
   const auto end = end_of(viewer);
   return end && *end < system_clock::now() ? "expired" : "active";
 }
 
-Json describe(const Fleet& fleet, const Viewer& viewer) {
+Json describe(const fleet::Fleet& fleet, const fleet::Viewer& viewer) {
   const auto end = end_of(viewer);
   Json json = {{"name", viewer.name}, {"state", state_of(viewer)}};
   json["not_after"] = end ? Json(to_rfc3339(*end)) : Json(nullptr);
@@ -55,7 +55,7 @@ Json describe(const Fleet& fleet, const Viewer& viewer) {
   return json;
 }
 
-void print_json(const Fleet& fleet, const std::string& name) {
+void print_json(const fleet::Fleet& fleet, const std::string& name) {
   Json document = {{"schema", "aflguard-viewer-1"}, {"fleet", fleet.settings().name}};
   document["viewer"] = describe(fleet, *fleet.viewers().find(name));
   std::printf("%s\n", document.dump(2).c_str());
@@ -63,11 +63,11 @@ void print_json(const Fleet& fleet, const std::string& name) {
 
 Status add(const ViewerOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(fleet.add_viewer(options.name, options.days, authority, clock));
   if (options.json) {
-    TRY([[maybe_unused]] const auto told, reload_broker(fleet.settings(), fleet.folder()));
+    TRY([[maybe_unused]] const auto told, fleet::reload_broker(fleet.settings(), fleet.folder()));
     print_json(fleet, options.name);
     return {};
   }
@@ -83,8 +83,8 @@ Status add(const ViewerOptions& options) {
 
 Status renew(const ViewerOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(fleet.renew_viewer(options.name, options.days, authority, clock));
   if (options.json) {
     print_json(fleet, options.name);
@@ -96,18 +96,18 @@ Status renew(const ViewerOptions& options) {
 }
 
 Status list(const ViewerOptions& options) {
-  TRY(const auto fleet, Fleet::open(options.fleet));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
   if (options.json) {
     Json document = {
         {"schema", "aflguard-viewer-list-1"}, {"fleet", fleet.settings().name}, {"viewers", Json::array()}};
-    for (const Viewer& viewer : fleet.viewers().viewers) {
+    for (const fleet::Viewer& viewer : fleet.viewers().viewers) {
       document["viewers"].push_back(describe(fleet, viewer));
     }
     std::printf("%s\n", document.dump(2).c_str());
     return {};
   }
   std::printf("%-24s %-8s %s\n", "name", "state", "certificate ends");
-  for (const Viewer& viewer : fleet.viewers().viewers) {
+  for (const fleet::Viewer& viewer : fleet.viewers().viewers) {
     const auto end = end_of(viewer);
     std::printf("%-24s %-8s %s\n", viewer.name.c_str(), state_of(viewer),
                 end ? to_rfc3339(*end).c_str() : "not known");
@@ -117,10 +117,10 @@ Status list(const ViewerOptions& options) {
 
 Status revoke(const ViewerOptions& options) {
   const SystemClock clock;
-  TRY(auto fleet, Fleet::open(options.fleet));
-  TRY(auto authority, load_authority(fleet.folder()));
-  const auto outcome = cut_off_viewer(fleet, options.name, authority, clock, kBrokerPatience);
-  const Viewer* viewer = fleet.viewers().find(options.name);
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(auto authority, fleet::load_authority(fleet.folder()));
+  const auto outcome = fleet::cut_off_viewer(fleet, options.name, authority, clock, kBrokerPatience);
+  const fleet::Viewer* viewer = fleet.viewers().find(options.name);
   if (!outcome.ok() && viewer != nullptr && viewer->revoked) {
     return Error{outcome.error().kind, "viewer '" + options.name +
                                            "' is revoked in the book and the lists, but perhaps not at the "
@@ -133,14 +133,15 @@ Status revoke(const ViewerOptions& options) {
     return {};
   }
   std::printf("viewer '%s' is revoked; %s\n", options.name.c_str(),
-              *outcome == CutOff::kDone ? "the broker refuses it, and its session has ended"
-                                        : "the broker does not run here and will refuse it when it starts");
+              *outcome == fleet::CutOff::kDone
+                  ? "the broker refuses it, and its session has ended"
+                  : "the broker does not run here and will refuse it when it starts");
   return {};
 }
 
 Status bundle(const ViewerOptions& options) {
-  TRY(const auto fleet, Fleet::open(options.fleet));
-  TRY(const std::string archive, viewer_bundle(fleet, options.name));
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const std::string archive, fleet::viewer_bundle(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf(
       "%s: unpack it into a folder of its own, then aflguard monitor --viewer FOLDER; it holds a key: "
@@ -203,4 +204,4 @@ void add_viewer_verbs(CLI::App& fleet, Action& action) {
   verb->add_option("-o,--output", options->output, "The tar archive to write")->required();
 }
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -2,9 +2,9 @@
 
 #include "tools/aflguard/verb.h"
 
-namespace aflguard::tools {
+namespace aflguard::cli {
 
 /// `aflguard fleet viewer add|list|renew|revoke|bundle`.
 void add_viewer_verbs(CLI::App& fleet, Action& action);
 
-}  // namespace aflguard::tools
+}  // namespace aflguard::cli

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/aggregator.h"
+#include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/basgd.h"
 #include "core/aggregation/guards/kardam.h"

@@ -1,5 +1,5 @@
-#include "core/system/atomic_file.h"
 #include "core/learning/data/idx.h"
+#include "core/system/atomic_file.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

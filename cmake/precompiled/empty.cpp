@@ -1,0 +1,1 @@
+// The sources that belong to a precompiled header: none.
