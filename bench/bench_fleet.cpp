@@ -31,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kFleet = "bench";
-constexpr std::chrono::seconds kPatience(60);
+constexpr std::chrono::seconds kTimeout(60);
 constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
 
 /// Debian keeps daemons where ordinary users' PATH does not look.
@@ -89,7 +89,7 @@ Dataset noise(std::size_t samples) {
 /// Until `text` is in the log so many times.
 Status wait_for_line(const std::string& program, const fs::path& log, const std::string& text,
                      std::size_t times, BackgroundProcess& process) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kTimeout;
   while (true) {
     TRY(const std::string said, read_text_file(log));
     std::size_t found = 0;
@@ -161,7 +161,7 @@ Status BenchFleet::make(std::size_t devices, const std::string& host) {
   TRY_STATUS(fleet::create_fleet(folder_.root, settings, authority, model, clock));
   TRY(fleet::Fleet fleet, fleet::Fleet::open(folder_.root));
   for (std::size_t i = 1; i <= devices; ++i) {
-    fleet::DeviceOrder order;
+    fleet::DeviceRequest order;
     order.name = "device-" + std::to_string(i);
     TRY_STATUS(fleet.add_device(order, authority, clock));
   }
@@ -194,7 +194,7 @@ Status BenchFleet::start_broker() {
       BackgroundProcess::start({mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()},
                                folder_.broker(), log));
   broker_ = std::move(broker);
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kTimeout;
   while (!accepts_connections(host_, port_)) {
     if (!broker_->running() || Clock::now() > deadline) {
       const auto said = read_text_file(log);
@@ -335,7 +335,7 @@ Result<LineProcess> BenchFleet::start_counter() const {
 }
 
 Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
-                                                      const std::vector<std::string>& filters) const {
+                                                      const std::vector<std::string>& guards) const {
   std::vector<std::string> command = {program_beside_us("aflguard-bench-peer").string(),
                                       "messages",
                                       folder_.viewer(viewer).string(),
@@ -344,7 +344,7 @@ Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
                                       host_,
                                       std::to_string(port_),
                                       kFleet};
-  command.insert(command.end(), filters.begin(), filters.end());
+  command.insert(command.end(), guards.begin(), guards.end());
   TRY(LineProcess process, LineProcess::start(command));
   TRY(const std::string answer, process.receive());
   if (answer != "ready") return unavailable("counter of messages: " + answer);

@@ -58,9 +58,9 @@ class BenchFleet final {
                                                     const std::vector<std::string>& prefix = {}) const;
   /// The counting subscriber, in the gateway's place.
   [[nodiscard]] Result<LineProcess> start_counter() const;
-  /// Nothing but Paho: counts, as that viewer, what the filters match. A line asks it how many came so far.
+  /// Nothing but Paho: counts, as that viewer, what the guards match. A line asks it how many came so far.
   [[nodiscard]] Result<LineProcess> start_message_counter(const std::string& viewer,
-                                                          const std::vector<std::string>& filters) const;
+                                                          const std::vector<std::string>& guards) const;
 
   /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
   /// certificate, and device 1 may speak on all their status topics and read them and what the gateway tells

@@ -142,7 +142,7 @@ class SpanLoad final {
   static constexpr std::size_t kClasses = 10;
   static constexpr std::uint64_t kInterval = 10;
 
-  explicit SpanLoad(std::unique_ptr<UpdateFilter> filter) : filter_(std::move(filter)) {
+  explicit SpanLoad(std::unique_ptr<Guard> guard) : guard_(std::move(guard)) {
     for (std::uint64_t which = 0; which < 2; ++which) {
       ReferenceUpdate& reference = references_[which];
       reference.per_class = RowBundle(kClasses, kDimension);
@@ -175,7 +175,7 @@ class SpanLoad final {
       submission.parameters = theta_;
       submission.next = next_;
       submission.rate = 1e-6F;
-      const Decision decision = filter_->judge(submission);
+      const Decision decision = guard_->judge(submission);
       if (!decision.wrote_next) return internal_error("the benchmark's update was rejected");
       std::swap(theta_, next_);
     }
@@ -183,7 +183,7 @@ class SpanLoad final {
   }
 
  private:
-  std::unique_ptr<UpdateFilter> filter_;
+  std::unique_ptr<Guard> guard_;
   ReferenceUpdate references_[2];
   std::vector<AlignedFloats> updates_[2];
   AlignedFloats theta_ = random_floats(kDimension, 2);
@@ -223,15 +223,15 @@ Result<BenchResult> bench_spanguard(const char* name, std::size_t directions, in
   return result;
 }
 
-/// One filter that knows `clients` clients, ready to be timed.
-class FilterLoad final {
+/// One guard that knows `clients` clients, ready to be timed.
+class GuardLoad final {
  public:
-  static Result<FilterLoad> make(const FilterKind& kind, std::size_t dimension, std::size_t clients) {
-    FilterSettings settings;
+  static Result<GuardLoad> make(const GuardKind& kind, std::size_t dimension, std::size_t clients) {
+    GuardSettings settings;
     settings.dimension = dimension;
     settings.clients = clients;
-    TRY(auto filter, make_filter(kind, settings));
-    FilterLoad load(std::move(filter), dimension, clients);
+    TRY(auto guard, make_guard(kind, settings));
+    GuardLoad load(std::move(guard), dimension, clients);
     for (ClientId client = 0; client < clients; ++client) TRY_STATUS(load.submit(client));
     return load;
   }
@@ -244,7 +244,7 @@ class FilterLoad final {
   }
 
  private:
-  FilterLoad(std::unique_ptr<UpdateFilter> filter, std::size_t dimension, std::size_t clients)
+  GuardLoad(std::unique_ptr<Guard> guard, std::size_t dimension, std::size_t clients)
       : clients_(clients),
         reference_(random_floats(dimension, 1)),
         source_(std::make_unique<ConstantReference>(reference_)) {
@@ -254,7 +254,7 @@ class FilterLoad final {
     options.history = 4;
     update_ = reference_;
     aggregator_ =
-        std::make_unique<Aggregator>(options, std::move(filter), source_.get(), random_floats(dimension, 2));
+        std::make_unique<Aggregator>(options, std::move(guard), source_.get(), random_floats(dimension, 2));
   }
 
   Status submit(ClientId client) {
@@ -277,24 +277,24 @@ class FilterLoad final {
 };
 
 /// Enough for a steady figure; fewer where an update costs more.
-int updates_per_round(const FilterKind& kind) {
+int updates_per_round(const GuardKind& kind) {
   return kind.name == "span-guard" ? 2'000 : 50'000;
 }
 
 /// Kardam remembers two vectors per client: a million clients fit only with short ones.
-std::size_t scaling_dimension(const FilterKind& kind) {
+std::size_t scaling_dimension(const GuardKind& kind) {
   return kind.name == "kardam" ? 16 : 1000;
 }
 
-Status bench_clients(const FilterKind& kind, int rounds, Progress& progress,
+Status bench_clients(const GuardKind& kind, int rounds, Progress& progress,
                      std::vector<BenchResult>& results) {
   const int updates = updates_per_round(kind);
   const std::size_t dimension = scaling_dimension(kind);
-  std::vector<FilterLoad> loads;
+  std::vector<GuardLoad> loads;
   const std::string what = std::string(kind.name) + " with 100 to 1,000,000 clients";
   for (const std::size_t clients : kClientCounts) {
     progress.show(what, loads.size(), static_cast<std::size_t>(rounds) + 3);
-    TRY(auto load, FilterLoad::make(kind, dimension, clients));
+    TRY(auto load, GuardLoad::make(kind, dimension, clients));
     loads.push_back(std::move(load));
   }
   std::vector<std::vector<double>> times(loads.size());
@@ -398,7 +398,7 @@ Result<BenchResult> bench_run(const BenchGuardOptions& options, const lab::Catal
     result.no_baseline = baseline.error().message;
   }
   result.conditions = {{"data", which},
-                       {"defense", settings.defense},
+                       {"defense", settings.guard},
                        {"iterations", settings.iterations},
                        {"batch", settings.batch_size},
                        {"gradients_of_one_batch", batches},
@@ -422,7 +422,7 @@ Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options, c
   TRY(auto span,
       bench_spanguard("spanguard_140k_default_us", SpanGuardOptions{}.directions, options.rounds, progress));
   results.push_back(std::move(span));
-  for (const FilterKind& kind : catalog.defenses) {
+  for (const GuardKind& kind : catalog.guards) {
     TRY_STATUS(bench_clients(kind, options.rounds, progress, results));
   }
   if (options.with_run) {

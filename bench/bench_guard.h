@@ -15,7 +15,7 @@ struct BenchGuardOptions {
   bool with_run = true;       ///< the run on MNIST at all
 };
 
-/// Cost of judging and applying one update: AFLGuard beside a plain pass over the same memory, every filter
+/// Cost of judging and applying one update: AFLGuard beside a plain pass over the same memory, every guard
 /// of the catalog at 100, 10,000 and 1,000,000 known clients, and one whole run on MNIST beside PyTorch.
 [[nodiscard]] Result<std::vector<BenchResult>> bench_guard(const BenchGuardOptions& options,
                                                            const lab::Catalog& catalog, Progress& progress);

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
 constexpr view::ScreenSize kScreen{120, 40};
-constexpr milliseconds kPatience(60'000);
+constexpr milliseconds kTimeout(60'000);
 constexpr int kKeysPerRound = 20;
 constexpr int kProbesPerRound = 10;
 constexpr int kFrames = 100;
@@ -76,7 +76,7 @@ class Watcher final {
 
   Status wait_for(const std::function<bool()>& seen) {
     TRY_STATUS(monitor_.read_until(
-        take_, [&] { return stopped() || seen(); }, kPatience));
+        take_, [&] { return stopped() || seen(); }, kTimeout));
     return stopped() ? unavailable("stopped") : Status();
   }
   Status look(std::chrono::duration<double> span) {
@@ -130,7 +130,7 @@ class Echo final {
   Status wait_for(const std::string& text) {
     std::string said;
     return process_.read_until([&](std::string_view bytes) { said += bytes; },
-                               [&] { return said.find(text) != std::string::npos; }, kPatience);
+                               [&] { return said.find(text) != std::string::npos; }, kTimeout);
   }
   TerminalProcess process_;
 };
@@ -236,7 +236,7 @@ std::string summary_message(const std::string& device, std::uint64_t turn) {
 
 /// Milliseconds of CPU time that one frame of so many devices costs, all of which have spoken since the last.
 Result<double> frame_ms(std::size_t devices) {
-  TRY(auto picture, view::FleetPicture::create("bench", "operator"));
+  TRY(auto picture, view::FleetState::create("bench", "operator"));
   TRY(const auto topics, FleetTopics::create("bench"));
   view::MonitorScreen screen(view::Glyphs::kUnicode);
   std::optional<view::Frame> shown;

@@ -24,10 +24,10 @@ class Sink final {
     ::inet_pton(AF_INET, host, &address.sin_addr);
     socklen_t size = sizeof address;
     auto* const raw = reinterpret_cast<sockaddr*>(&address);
-    const timeval patience = {30, 0};
+    const timeval timeout = {30, 0};
     const bool open = sink.file_ >= 0 && ::bind(sink.file_, raw, size) == 0 && ::listen(sink.file_, 1) == 0 &&
                       ::getsockname(sink.file_, raw, &size) == 0 &&
-                      ::setsockopt(sink.file_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0;
+                      ::setsockopt(sink.file_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
     if (!open) return unavailable(std::string("cannot listen on ") + host);
     sink.port_ = ntohs(address.sin_port);
     return sink;
@@ -103,7 +103,7 @@ Result<BenchResult> bench_slow_link(int rounds, Progress& progress) {
   result.unit = "s";
   result.baseline_name = "plain TCP over the same link";
   progress.show(kName, 0, static_cast<std::size_t>(rounds));
-  const SlowLinkTerms terms;
+  const SlowLinkOptions terms;
   auto link = SlowLink::create(terms);
   if (!link) {
     result.missing = link.error().message;

@@ -69,7 +69,7 @@ void deliver_packets(DelayLine& line, int to) {
 
 }  // namespace
 
-Result<std::unique_ptr<SlowLink>> SlowLink::create(const SlowLinkTerms& terms) {
+Result<std::unique_ptr<SlowLink>> SlowLink::create(const SlowLinkOptions& terms) {
   if (::geteuid() != 0) return unavailable("a network namespace needs root");
   auto link = std::unique_ptr<SlowLink>(new SlowLink(terms));
   TRY_STATUS(link->set_up());
@@ -77,7 +77,7 @@ Result<std::unique_ptr<SlowLink>> SlowLink::create(const SlowLinkTerms& terms) {
   return link;
 }
 
-SlowLink::SlowLink(const SlowLinkTerms& terms)
+SlowLink::SlowLink(const SlowLinkOptions& terms)
     : terms_(terms), name_("aflguard-bench-" + std::to_string(::getpid())) {}
 
 Status SlowLink::set_up() {

@@ -12,7 +12,7 @@
 namespace aflguard::bench {
 
 /// How the link behaves, the same in both directions.
-struct SlowLinkTerms {
+struct SlowLinkOptions {
   double megabits_per_s = 20;
   std::chrono::milliseconds round_trip{50};
   int send_buffer_bytes =
@@ -26,7 +26,7 @@ struct SlowLinkTerms {
 class SlowLink final {
  public:
   /// kUnavailable, with the reason, where this system does not allow it.
-  [[nodiscard]] static Result<std::unique_ptr<SlowLink>> create(const SlowLinkTerms& terms);
+  [[nodiscard]] static Result<std::unique_ptr<SlowLink>> create(const SlowLinkOptions& terms);
   SlowLink(const SlowLink&) = delete;
   SlowLink& operator=(const SlowLink&) = delete;
   ~SlowLink();
@@ -37,11 +37,11 @@ class SlowLink final {
   [[nodiscard]] std::vector<std::string> prefix() const { return {"ip", "netns", "exec", name_}; }
 
  private:
-  explicit SlowLink(const SlowLinkTerms& terms);
+  explicit SlowLink(const SlowLinkOptions& terms);
   [[nodiscard]] Status set_up();
   void carry() const;
 
-  SlowLinkTerms terms_;
+  SlowLinkOptions terms_;
   std::string name_;
   bool has_namespace_ = false;
   int here_ = -1;   ///< TUN device of this end

@@ -80,8 +80,8 @@ Status TerminalProcess::read_for(const Take& take, Clock::duration span) const {
 }
 
 Status TerminalProcess::read_until(const Take& take, const std::function<bool()>& enough,
-                                   Clock::duration patience) const {
-  const auto deadline = Clock::now() + patience;
+                                   Clock::duration timeout) const {
+  const auto deadline = Clock::now() + timeout;
   while (!enough()) {
     TRY(const bool read, read_once(take, deadline));
     if (!read) return unavailable("the screen did not show what was expected");

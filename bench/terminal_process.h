@@ -30,7 +30,7 @@ class TerminalProcess final {
   /// Hands over what is written until `enough` says so. kUnavailable when that takes longer than `patience`
   /// or the program has ended.
   [[nodiscard]] Status read_until(const Take& take, const std::function<bool()>& enough,
-                                  std::chrono::steady_clock::duration patience) const;
+                                  std::chrono::steady_clock::duration timeout) const;
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:

@@ -182,11 +182,11 @@ void ClientEngine::on_verdict(ReceivedVerdict verdict) {
                        " now; it goes again later");
     return outgoing_->ask_again_later(parts_.clock.steady());
   }
-  judge_finished(message);
+  finish_update(message);
   take_model_of(std::move(verdict));
 }
 
-void ClientEngine::judge_finished(const VerdictMessage& verdict) {
+void ClientEngine::finish_update(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
   ++(verdict.accepted ? status_.accepted : status_.rejected);
@@ -215,11 +215,11 @@ ClientEngine::Time ClientEngine::train_when_due(Time now) {
   waiting_for_.clear();
   // What is computed without a link is old by the time there is one.
   if (!connected_) return later;
-  const bool patient = fetch_ && now < fetch_->started + settings_.model_patience;
+  const bool patient = fetch_ && now < fetch_->started + settings_.model_timeout;
   if (!model_ || patient) {
     if (!fetch_) fetch_model(0);
     waiting_for_ = "waiting for a model";
-    return model_ ? fetch_->started + settings_.model_patience : later;
+    return model_ ? fetch_->started + settings_.model_timeout : later;
   }
   const int minute = local_minute(parts_.clock.wall());
   if (const auto wait = schedule_.wait(now, minute); wait > wait.zero()) {
@@ -232,7 +232,7 @@ ClientEngine::Time ClientEngine::train_when_due(Time now) {
   }
   if (!fetch_ && now - model_time_ > settings_.model_age) {
     fetch_model(model_->version);
-    return now + settings_.model_patience;
+    return now + settings_.model_timeout;
   }
   return train(now);
 }

@@ -22,10 +22,10 @@
 namespace aflguard::edge {
 
 struct EngineSettings {
-  InboxTerms terms;  ///< fleet, device, model
-  AnswerPatience answer;
+  InboxOptions terms;  ///< fleet, device, model
+  AnswerTimeouts answer;
   /// How long to wait for a newer model before going on with the one at hand.
-  std::chrono::milliseconds model_patience{20'000};
+  std::chrono::milliseconds model_timeout{20'000};
   /// A model that lay around for longer is fetched anew before it is trained on.
   std::chrono::milliseconds model_age{30'000};
   std::chrono::milliseconds status_interval{30'000};
@@ -103,7 +103,7 @@ class ClientEngine final {
   void on_model(Bytes envelope);
   void on_verdict_piece(std::span<const std::byte> piece);
   void on_verdict(ReceivedVerdict verdict);
-  void judge_finished(const VerdictMessage& verdict);
+  void finish_update(const VerdictMessage& verdict);
   void take_model_of(ReceivedVerdict verdict);
 
   void fetch_model(std::uint64_t at_least);

@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kGoodbye(3);
 /// TCP, TLS and the broker's answer together. On a busy board the first handshake alone may take more than
 /// ten seconds.
-constexpr std::chrono::seconds kConnectPatience(30);
+constexpr std::chrono::seconds kConnectTimeout(30);
 /// Events that are handled in a row before the engine gets its turn.
 constexpr int kEventsPerTurn = 256;
 
@@ -70,7 +70,7 @@ Result<Loaded> load(const ClientConfig& config, LogSink& log) {
 }
 
 /// The same for one device at all times, and different on every other.
-std::uint64_t number_of(const std::string& device) {
+std::uint64_t seed_from_name(const std::string& device) {
   const Sha256Digest digest = sha256(std::as_bytes(std::span(device)));
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < sizeof(number); ++i) number = number << 8 | digest[i];
@@ -94,7 +94,7 @@ EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded)
   settings.answer.shortest = config.answer_wait;
   settings.answer.longest = 10 * config.answer_wait;
   settings.status_interval = config.status_interval;
-  settings.jitter_seed = number_of(config.device);
+  settings.jitter_seed = seed_from_name(config.device);
   settings.software = kVersion;
   settings.certificate_until = loaded.identity.certificate.not_after;
   return settings;
@@ -107,7 +107,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   options.port = config.port;
   options.client_id = config.device;
   options.tls = TlsFiles{config.ca, config.certificate, config.key};
-  options.connect_timeout = kConnectPatience;
+  options.connect_timeout = kConnectTimeout;
   if (config.protocol == "5") options.protocol = MqttProtocol::kMqtt5;
   if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
   options.jitter_seed = settings.jitter_seed;

@@ -12,7 +12,7 @@
 #include "core/system/service_notify.h"
 #include "gateway_server/history/history_collector.h"
 #include "gateway_server/history/history_thread.h"
-#include "gateway_server/intake/refusal_ledger.h"
+#include "gateway_server/intake/refusal_log.h"
 #include "gateway_server/intake/verification_pool.h"
 #include "gateway_server/judging/judge_thread.h"
 #include "gateway_server/judging/reference_thread.h"
@@ -154,9 +154,9 @@ class Gateway::Engine final {
   LogSink& log_;
   const Clock& clock_;
   GatewayCounters counters_;
-  RefusalLedger ledger_;
+  RefusalLog ledger_;
   EnvelopeOpener opener_;
-  GatewayVoice voice_;
+  ReplySigner voice_;
   PieceAssembler assembler_;
   Outbox outbox_;
   BoundedQueue<Sealed> sealed_;

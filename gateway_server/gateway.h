@@ -12,7 +12,7 @@
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
 #include "gateway_server/settings/gateway_settings.h"
-#include "gateway_server/store/sqlite_telemetry.h"
+#include "gateway_server/store/sqlite_history.h"
 
 namespace aflguard::gateway {
 
@@ -28,9 +28,9 @@ struct GatewayParts {
   const Verifier& verifier;
   Signer& signer;
   UpdateJudge& judge;
-  ReferenceSource* reference = nullptr;               ///< null when the guard needs none
-  EvaluationThread::Measure measure = {};             ///< empty: no evaluation
-  std::unique_ptr<TelemetryStore> history = nullptr;  ///< null: none is kept
+  ReferenceSource* reference = nullptr;              ///< null when the guard needs none
+  EvaluationThread::Measure measure = {};            ///< empty: no evaluation
+  std::unique_ptr<SqliteHistory> history = nullptr;  ///< null: none is kept
   const Clock& clock;
   LogSink& log;
 };

@@ -18,8 +18,8 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
 #include "gateway_server/settings/gateway_inputs.h"
+#include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
-#include "gateway_server/store/sqlite_telemetry.h"
 #include "gateway_server/telemetry/telemetry.h"
 
 namespace {
@@ -27,7 +27,7 @@ namespace {
 using namespace aflguard;
 
 /// The guards that this program knows: a new one is its own file and one line here.
-std::vector<FilterKind> guards() {
+std::vector<GuardKind> guards() {
   return {aflguard_kind(), span_guard_kind(), async_sgd_kind(),
           kardam_kind(),   basgd_kind(),      zeno_plus_plus_kind()};
 }
@@ -67,7 +67,7 @@ Status restore(Aggregator& aggregator, const StoredState& stored, const GatewayS
 
 Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& settings,
                                                          const ModelDescription& model,
-                                                         const FilterSettings& filter,
+                                                         const GuardSettings& guard_settings,
                                                          const AggregatorOptions& options,
                                                          const Aggregator& aggregator) {
   if (!settings.recording) return std::unique_ptr<RecordingWriter>();
@@ -75,7 +75,7 @@ Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& 
   header.fleet = settings.fleet;
   header.model_hash = model.hash;
   header.guard = settings.guard.name;
-  header.filter = filter;
+  header.guard_settings = guard_settings;
   header.aggregator = options;
   header.state = aggregator.save();
   return RecordingWriter::create(settings.recording->folder, header, settings.recording->max_bytes);
@@ -90,7 +90,7 @@ struct Learning {
 };
 
 Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs,
-                               const FilterNeeds& needs) {
+                               const GuardNeeds& needs) {
   Learning learning;
   const bool evaluate = inputs.evaluation.has_value();
   if (!needs.reference && !evaluate) return learning;
@@ -132,7 +132,7 @@ void keep_freed_memory() {
 }
 
 Status run(GatewaySettings settings, bool only_test) {
-  const std::vector<FilterKind> kinds = guards();
+  const std::vector<GuardKind> kinds = guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;
@@ -143,9 +143,9 @@ Status run(GatewaySettings settings, bool only_test) {
   TRY(const std::string key, read_secret_file(settings.identity.key));
   TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
   TRY(const ModelMessage terms, model_terms(settings, model));
-  const FilterSettings filter = filter_settings(settings, model.dimension(), registry->enrolled());
-  TRY(auto guard, make_guard(settings, kinds, filter));
-  const FilterNeeds needs = guard->needs();
+  const GuardSettings guard_options = guard_settings(settings, model.dimension(), registry->enrolled());
+  TRY(auto guard, make_guard(settings, kinds, guard_options));
+  const GuardNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
   if (only_test) return {};
@@ -159,15 +159,15 @@ Status run(GatewaySettings settings, bool only_test) {
   const AggregatorOptions options = aggregator_options(settings, needs);
   Aggregator aggregator(options, std::move(guard), nullptr, inputs.initial);
   TRY_STATUS(restore(aggregator, stored, settings, log));
-  TRY(auto recording, start_recording(settings, model, filter, options, aggregator));
+  TRY(auto recording, start_recording(settings, model, guard_options, options, aggregator));
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
   judge.forget_after(std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout));
   judge.count_only([&registry](std::string_view device) { return registry->is_enrolled(device); });
   TRY_STATUS(first_reference(judge, learning.reference.get()));
-  std::unique_ptr<TelemetryStore> history;
+  std::unique_ptr<SqliteHistory> history;
   if (settings.keep_history) {
-    TRY(history, TelemetryStore::open(settings.store.file));
+    TRY(history, SqliteHistory::open(settings.store.file));
   }
   const OpensslVerifier verifier;
   Gateway gateway({.settings = settings,

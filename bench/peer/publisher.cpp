@@ -9,7 +9,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(60);  // far longer than an update takes
+constexpr std::chrono::seconds kTimeout(60);  // far longer than an update takes
 
 }  // namespace
 
@@ -69,7 +69,7 @@ Status Publisher::send(Bytes envelope, std::uint64_t sequence, GoOn go_on) {
   pump(sender);
   bool judged = false;
   while (go_on == GoOn::kVerdict ? !judged : !sender.all_acknowledged()) {
-    auto event = bus_->next_event(Clock::now() + kPatience);
+    auto event = bus_->next_event(Clock::now() + kTimeout);
     if (!event) return unavailable("update " + std::to_string(sequence) + " got no answer within a minute");
     if (const auto* lost = std::get_if<BusDisconnected>(&*event)) return unavailable(lost->reason);
     if (const auto* failed = std::get_if<BusPublishFailed>(&*event)) return unavailable(failed->reason);

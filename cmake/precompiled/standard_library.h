@@ -1,5 +1,5 @@
-// What nearly every source includes. Read once per optimisation level instead of once per source; sources still include
-// what they use, which the presets asan, tsan and odr check by building without it.
+// What nearly every source includes. Read once per optimisation level instead of once per source; sources
+// still include what they use, which the presets asan, tsan and odr check by building without it.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 #include "core/base/check.h"
 
@@ -42,11 +42,11 @@ Status restore_reference(std::span<const std::byte> bytes, std::size_t dimension
 
 }  // namespace
 
-Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateFilter> filter,
+Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<Guard> guard,
                        ReferenceSource* source, std::span<const float> initial)
     : options_(options),
-      filter_(std::move(filter)),
-      needs_(filter_->needs()),
+      guard_(std::move(guard)),
+      needs_(guard_->needs()),
       source_(source),
       model_(initial, options.history) {
   check(options_.learning_rate > 0, "the learning rate must be positive");
@@ -81,7 +81,7 @@ Status Aggregator::install_reference(ReferenceUpdate reference, std::uint64_t du
                          std::to_string(model_.version()));
   }
   if (needs_.reference_per_class && reference.per_class.length() != model_.dimension()) {
-    return invalid_input("a reference without its classes, which guard '" + std::string(filter_->name()) +
+    return invalid_input("a reference without its classes, which guard '" + std::string(guard_->name()) +
                          "' needs");
   }
   reference_ = std::move(reference);
@@ -121,7 +121,7 @@ Verdict Aggregator::judge(const ClientUpdate& update, std::uint64_t delay) {
   submission.parameters = model_.parameters();
   submission.next = model_.next();
   submission.rate = static_cast<float>(options_.learning_rate);
-  Decision decision = filter_->judge(submission);
+  Decision decision = guard_->judge(submission);
   decision.verdict.delay = delay;
   apply(decision);
   return decision.verdict;
@@ -180,7 +180,7 @@ std::vector<std::byte> Aggregator::save(ReferencePlace place) const {
     state.number(reference_.version);
   }
   if (place == ReferencePlace::kInside) save_vectors(reference_, state);
-  state.bytes(filter_->save());
+  state.bytes(guard_->save());
   return std::move(state).take();
 }
 
@@ -219,11 +219,11 @@ Status Aggregator::restore(std::span<const std::byte> bytes, std::span<const std
   }
   TRY(const auto filter_state, state.bytes());
   TRY_STATUS(state.finish());
-  TRY_STATUS(filter_->restore(filter_state));
+  TRY_STATUS(guard_->restore(filter_state));
   model_ = std::move(model);
   reference_ = std::move(reference);
   reference_iteration_ = reference_iteration;
-  // A reference without classes cannot serve a filter that looks at them: another one is due.
+  // A reference without classes cannot serve a guard that looks at them: another one is due.
   has_reference_ =
       place != ReferencePlace::kNone && (!needs_.reference_per_class || !reference_.per_class.empty());
   iteration_ = iteration;

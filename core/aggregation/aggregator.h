@@ -8,8 +8,8 @@
 
 #include "core/aggregation/client_update.h"
 #include "core/aggregation/global_model.h"
+#include "core/aggregation/guard.h"
 #include "core/aggregation/reference_update.h"
-#include "core/aggregation/update_filter.h"
 #include "core/base/result.h"
 #include "core/verdict/verdict.h"
 
@@ -21,12 +21,12 @@ struct AggregatorOptions {
   std::uint64_t reference_interval = 10;
   /// Updates on versions further back are rejected.
   std::uint64_t max_delay = std::numeric_limits<std::uint64_t>::max();
-  /// Versions before the current one that stay readable. Filters that need base models reject updates on
+  /// Versions before the current one that stay readable. Guards that need base models reject updates on
   /// versions that are gone.
   std::size_t history = 0;
 };
 
-/// The model inside saved bytes, whatever filter was in force.
+/// The model inside saved bytes, whatever guard was in force.
 struct SavedModel {
   std::uint64_t iteration = 0;
   std::uint64_t version = 0;
@@ -38,11 +38,11 @@ struct SavedModel {
 class Aggregator final {
  public:
   /// Version 0 of the model is `initial`. `source` is borrowed and must outlive the aggregator. It may be
-  /// null: then references come from outside, through install_reference(), if the filter needs them at all.
-  Aggregator(const AggregatorOptions& options, std::unique_ptr<UpdateFilter> filter, ReferenceSource* source,
+  /// null: then references come from outside, through install_reference(), if the guard needs them at all.
+  Aggregator(const AggregatorOptions& options, std::unique_ptr<Guard> guard, ReferenceSource* source,
              std::span<const float> initial);
 
-  /// Judges one update, applies it if the filter says so, and counts it. Fails only when the reference
+  /// Judges one update, applies it if the guard says so, and counts it. Fails only when the reference
   /// cannot be computed or was never installed; then nothing has happened.
   [[nodiscard]] Result<Verdict> submit(const ClientUpdate& update);
 
@@ -54,7 +54,7 @@ class Aggregator final {
   /// another one should be computed from model().parameters() now.
   [[nodiscard]] bool reference_due() const;
   /// Later updates are compared with `reference`, which became due at iteration `due_since` (iteration() when
-  /// its computation began). kInvalidInput when it is of another size, lacks the classes that the filter
+  /// its computation began). kInvalidInput when it is of another size, lacks the classes that the guard
   /// needs, or is of a version that does not exist yet.
   [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
   /// The reference that updates are compared with now; null when there is none yet.
@@ -62,28 +62,28 @@ class Aggregator final {
     return has_reference_ ? &reference_ : nullptr;
   }
 
-  /// This client has left the fleet: filters that compare clients stop counting what it said.
-  void forget(ClientId client) { filter_->forget(client); }
+  /// This client has left the fleet: guards that compare clients stop counting what it said.
+  void forget(ClientId client) { guard_->forget(client); }
 
   [[nodiscard]] const GlobalModel& model() const { return model_; }
-  [[nodiscard]] const UpdateFilter& filter() const { return *filter_; }
+  [[nodiscard]] const Guard& guard() const { return *guard_; }
   /// t: updates judged so far, rejected ones included.
   [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
 
-  /// Everything that later verdicts depend on: model and kept history, reference, iteration, filter state.
+  /// Everything that later verdicts depend on: model and kept history, reference, iteration, guard state.
   [[nodiscard]] std::vector<std::byte> save() const;
   /// The same in two parts, for who saves often: the reference changes rarely and is as large as the model.
   [[nodiscard]] std::vector<std::byte> save_without_reference() const;
   /// Empty while there is no reference that is worth keeping.
   [[nodiscard]] std::vector<std::byte> save_reference() const;
   /// What save() gave, or both parts. kCorrupt, and nothing changes, when the bytes are damaged or belong to
-  /// another model or filter, or the reference is not the one that the first part names.
+  /// another model or guard, or the reference is not the one that the first part names.
   [[nodiscard]] Status restore(std::span<const std::byte> bytes, std::span<const std::byte> reference = {});
 
-  /// What save() or save_without_reference() gave, without its filter: for an export, or to go on under
+  /// What save() or save_without_reference() gave, without its guard: for an export, or to go on under
   /// another rule. kCorrupt when the bytes are damaged or the model has not `dimension` parameters.
   [[nodiscard]] static Result<SavedModel> read_model(std::span<const std::byte> bytes, std::size_t dimension);
-  /// Goes on from that model with a filter that knows nothing yet. Its size is the model's.
+  /// Goes on from that model with a guard that knows nothing yet. Its size is the model's.
   void start_from(const SavedModel& saved);
 
  private:
@@ -98,8 +98,8 @@ class Aggregator final {
   void apply(Decision& decision);
 
   AggregatorOptions options_;
-  std::unique_ptr<UpdateFilter> filter_;
-  FilterNeeds needs_;
+  std::unique_ptr<Guard> guard_;
+  GuardNeeds needs_;
   ReferenceSource* source_;
   GlobalModel model_;
   ReferenceUpdate reference_;

@@ -19,7 +19,7 @@ struct ReferenceUpdate {
   std::uint64_t version = 0;  ///< of the model it was computed on
   AlignedFloats vector;       ///< g_s: SUM of per-sample gradients over all trusted samples
   double norm = 0;            ///< ||g_s||, computed once
-  /// For filters that look at classes apart, one row per class that the trusted set has: what a whole batch
+  /// For guards that look at classes apart, one row per class that the trusted set has: what a whole batch
   /// of trusted samples of that class would send. Regression is one class. Empty unless asked for.
   RowBundle per_class;
   SmallMatrix gram;  ///< inner products of these rows

@@ -35,7 +35,7 @@ Status check_options(std::string_view owner, std::span<const NamedOption> known,
 }
 
 OptionValues with_defaults(std::span<const NamedOption> known, OptionValues values) {
-  for (const NamedOption& option : known) values.try_emplace(std::string(option.name), option.otherwise);
+  for (const NamedOption& option : known) values.try_emplace(std::string(option.name), option.default_value);
   return values;
 }
 

@@ -12,7 +12,7 @@ namespace aflguard {
 /// One number that something pluggable can be tuned with: name, default, allowed range and meaning.
 struct NamedOption {
   std::string_view name;
-  double otherwise = 0;
+  double default_value = 0;
   double low = 0;
   double high = 0;
   std::string_view meaning;
@@ -21,9 +21,10 @@ struct NamedOption {
 /// Chosen values by name; what is missing takes its default.
 using OptionValues = std::map<std::string, double>;
 
-[[nodiscard]] inline double option_or(const OptionValues& values, const std::string& name, double otherwise) {
+[[nodiscard]] inline double option_or(const OptionValues& values, const std::string& name,
+                                      double default_value) {
   const auto found = values.find(name);
-  return found == values.end() ? otherwise : found->second;
+  return found == values.end() ? default_value : found->second;
 }
 
 /// kInvalidInput when a value's name is not among `known` (with the nearest one) or it is out of its range.

@@ -214,8 +214,8 @@ std::optional<std::string> ConfigTable::find_text(const std::string& key) {
 std::string ConfigTable::text(const std::string& key) {
   return require(find_text(key), key).value_or("");
 }
-std::string ConfigTable::text_or(const std::string& key, std::string otherwise) {
-  return find_text(key).value_or(std::move(otherwise));
+std::string ConfigTable::text_or(const std::string& key, std::string default_value) {
+  return find_text(key).value_or(std::move(default_value));
 }
 
 std::optional<std::string> ConfigTable::find_choice(const std::string& key,
@@ -231,9 +231,9 @@ std::optional<std::string> ConfigTable::find_choice(const std::string& key,
 std::string ConfigTable::choice(const std::string& key, std::initializer_list<std::string_view> words) {
   return require(find_choice(key, words), key).value_or(std::string(*words.begin()));
 }
-std::string ConfigTable::choice_or(const std::string& key, std::string_view otherwise,
+std::string ConfigTable::choice_or(const std::string& key, std::string_view default_value,
                                    std::initializer_list<std::string_view> words) {
-  return find_choice(key, words).value_or(std::string(otherwise));
+  return find_choice(key, words).value_or(std::string(default_value));
 }
 
 std::optional<double> ConfigTable::find_number(const std::string& key, double low, double high) {
@@ -251,8 +251,8 @@ std::optional<double> ConfigTable::find_number(const std::string& key, double lo
 double ConfigTable::number(const std::string& key, double low, double high) {
   return require(find_number(key, low, high), key).value_or(low);
 }
-double ConfigTable::number_or(const std::string& key, double otherwise, double low, double high) {
-  return find_number(key, low, high).value_or(otherwise);
+double ConfigTable::number_or(const std::string& key, double default_value, double low, double high) {
+  return find_number(key, low, high).value_or(default_value);
 }
 
 std::optional<std::int64_t> ConfigTable::find_integer(const std::string& key, std::int64_t low,
@@ -267,17 +267,17 @@ std::optional<std::int64_t> ConfigTable::find_integer(const std::string& key, st
 std::int64_t ConfigTable::integer(const std::string& key, std::int64_t low, std::int64_t high) {
   return require(find_integer(key, low, high), key).value_or(low);
 }
-std::int64_t ConfigTable::integer_or(const std::string& key, std::int64_t otherwise, std::int64_t low,
+std::int64_t ConfigTable::integer_or(const std::string& key, std::int64_t default_value, std::int64_t low,
                                      std::int64_t high) {
-  return find_integer(key, low, high).value_or(otherwise);
+  return find_integer(key, low, high).value_or(default_value);
 }
 std::optional<std::int64_t> ConfigTable::optional_integer(const std::string& key, std::int64_t low,
                                                           std::int64_t high) {
   return find_integer(key, low, high);
 }
 
-bool ConfigTable::boolean_or(const std::string& key, bool otherwise) {
-  return find<bool>(key, "true or false").value_or(otherwise);
+bool ConfigTable::boolean_or(const std::string& key, bool default_value) {
+  return find<bool>(key, "true or false").value_or(default_value);
 }
 
 std::optional<fs::path> ConfigTable::optional_path(const std::string& key) {
@@ -288,14 +288,15 @@ std::optional<fs::path> ConfigTable::optional_path(const std::string& key) {
 fs::path ConfigTable::path(const std::string& key) {
   return require(optional_path(key), key).value_or(fs::path());
 }
-fs::path ConfigTable::path_or(const std::string& key, const fs::path& otherwise) {
+fs::path ConfigTable::path_or(const std::string& key, const fs::path& default_value) {
   if (auto found = optional_path(key)) return *found;
-  return (file_->path.parent_path() / otherwise).lexically_normal();
+  return (file_->path.parent_path() / default_value).lexically_normal();
 }
 
-std::vector<std::string> ConfigTable::texts_or(const std::string& key, std::vector<std::string> otherwise) {
+std::vector<std::string> ConfigTable::texts_or(const std::string& key,
+                                               std::vector<std::string> default_value) {
   const auto items = find<ConfigValue::Array>(key, "a list of texts");
-  if (!items) return otherwise;
+  if (!items) return default_value;
   std::vector<std::string> texts;
   for (const ConfigValue& item : *items) {
     if (const auto* text = std::get_if<std::string>(&item.value)) {

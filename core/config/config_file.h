@@ -65,26 +65,28 @@ class ConfigTable final {
  public:
   /// Not empty.
   [[nodiscard]] std::string text(const std::string& key);
-  [[nodiscard]] std::string text_or(const std::string& key, std::string otherwise);
+  [[nodiscard]] std::string text_or(const std::string& key, std::string default_value);
   /// One of a few words.
   [[nodiscard]] std::string choice(const std::string& key, std::initializer_list<std::string_view> words);
-  [[nodiscard]] std::string choice_or(const std::string& key, std::string_view otherwise,
+  [[nodiscard]] std::string choice_or(const std::string& key, std::string_view default_value,
                                       std::initializer_list<std::string_view> words);
   /// Within [low, high]; a whole number is a number too.
   [[nodiscard]] double number(const std::string& key, double low, double high);
-  [[nodiscard]] double number_or(const std::string& key, double otherwise, double low, double high);
+  [[nodiscard]] double number_or(const std::string& key, double default_value, double low, double high);
   [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high);
-  [[nodiscard]] std::int64_t integer_or(const std::string& key, std::int64_t otherwise, std::int64_t low,
+  [[nodiscard]] std::int64_t integer_or(const std::string& key, std::int64_t default_value, std::int64_t low,
                                         std::int64_t high);
   [[nodiscard]] std::optional<std::int64_t> optional_integer(const std::string& key, std::int64_t low,
                                                              std::int64_t high);
-  [[nodiscard]] bool boolean_or(const std::string& key, bool otherwise);
+  [[nodiscard]] bool boolean_or(const std::string& key, bool default_value);
   /// A relative path stands beside the configuration file.
   [[nodiscard]] std::filesystem::path path(const std::string& key);
-  [[nodiscard]] std::filesystem::path path_or(const std::string& key, const std::filesystem::path& otherwise);
+  [[nodiscard]] std::filesystem::path path_or(const std::string& key,
+                                              const std::filesystem::path& default_value);
   [[nodiscard]] std::optional<std::filesystem::path> optional_path(const std::string& key);
   /// A list of texts.
-  [[nodiscard]] std::vector<std::string> texts_or(const std::string& key, std::vector<std::string> otherwise);
+  [[nodiscard]] std::vector<std::string> texts_or(const std::string& key,
+                                                  std::vector<std::string> default_value);
   /// A section of names and numbers that the caller checks by itself, e.g. [guard.options]; empty when
   /// absent.
   [[nodiscard]] OptionValues numbers(const std::string& key);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -54,10 +54,10 @@ Result<RecordingEntry> decode_header(std::span<const std::byte> bytes) {
   TRY(header.fleet, take_text(in));
   TRY(header.model_hash, take_text(in));
   TRY(header.guard, take_text(in));
-  TRY(header.filter.dimension, in.number<std::uint64_t>());
-  TRY(header.filter.clients, in.number<std::uint64_t>());
-  TRY(header.filter.lambda, in.number<double>());
-  TRY(header.filter.options, take_options(in));
+  TRY(header.guard_settings.dimension, in.number<std::uint64_t>());
+  TRY(header.guard_settings.clients, in.number<std::uint64_t>());
+  TRY(header.guard_settings.lambda, in.number<double>());
+  TRY(header.guard_settings.options, take_options(in));
   TRY(header.aggregator.learning_rate, in.number<double>());
   TRY(header.aggregator.reference_interval, in.number<std::uint64_t>());
   TRY(header.aggregator.max_delay, in.number<std::uint64_t>());
@@ -66,8 +66,9 @@ Result<RecordingEntry> decode_header(std::span<const std::byte> bytes) {
   TRY(const auto state, in.bytes());
   header.state.assign(state.begin(), state.end());
   // The state holds at least one model: a dimension beyond it is damage, found before anybody allocates.
-  if (header.filter.dimension == 0 || header.filter.dimension > state.size() / sizeof(float)) {
-    return corrupt("recording: impossible dimension " + std::to_string(header.filter.dimension));
+  if (header.guard_settings.dimension == 0 ||
+      header.guard_settings.dimension > state.size() / sizeof(float)) {
+    return corrupt("recording: impossible dimension " + std::to_string(header.guard_settings.dimension));
   }
   if (header.aggregator.history > std::size_t{1} << 20) return corrupt("recording: impossible history");
   TRY_STATUS(in.finish());
@@ -128,11 +129,11 @@ Bytes encode_entry(const RecordingHeader& header) {
   put_text(out, header.fleet);
   put_text(out, header.model_hash);
   put_text(out, header.guard);
-  out.number<std::uint64_t>(header.filter.dimension);
-  out.number(header.filter.clients);
-  out.number(header.filter.lambda);
-  out.number<std::uint64_t>(header.filter.options.size());
-  for (const auto& [name, value] : header.filter.options) {
+  out.number<std::uint64_t>(header.guard_settings.dimension);
+  out.number(header.guard_settings.clients);
+  out.number(header.guard_settings.lambda);
+  out.number<std::uint64_t>(header.guard_settings.options.size());
+  for (const auto& [name, value] : header.guard_settings.options) {
     put_text(out, name);
     out.number(value);
   }

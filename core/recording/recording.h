@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/aggregation/aggregator.h"
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/base/bytes.h"
 
 namespace aflguard {
@@ -16,8 +16,8 @@ namespace aflguard {
 struct RecordingHeader {
   std::string fleet;
   std::string model_hash;  ///< layout_hash of the model, hex
-  std::string guard;       ///< a FilterKind's name
-  FilterSettings filter;
+  std::string guard;       ///< a GuardKind's name
+  GuardSettings guard_settings;
   AggregatorOptions aggregator;
   Bytes state;  ///< Aggregator::save()
 };

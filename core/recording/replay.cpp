@@ -51,10 +51,10 @@ Status Replay::run(RecordingReader segment) {
 Result<std::unique_ptr<Aggregator>> Replay::begin(const RecordingEntry& first) const {
   const auto* header = std::get_if<RecordingHeader>(&first);
   if (header == nullptr) return corrupt("recording: it does not begin with its settings");
-  TRY(const FilterKind* kind, find_filter(kinds_, header->guard));
-  TRY(auto filter, make_filter(*kind, header->filter));
-  const std::vector<float> zero(header->filter.dimension);
-  auto aggregator = std::make_unique<Aggregator>(header->aggregator, std::move(filter), nullptr, zero);
+  TRY(const GuardKind* kind, find_guard(kinds_, header->guard));
+  TRY(auto guard, make_guard(*kind, header->guard_settings));
+  const std::vector<float> zero(header->guard_settings.dimension);
+  auto aggregator = std::make_unique<Aggregator>(header->aggregator, std::move(guard), nullptr, zero);
   TRY_STATUS(aggregator->restore(header->state));
   return aggregator;
 }

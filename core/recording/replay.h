@@ -28,7 +28,7 @@ struct ReplayResult {
 class Replay final {
  public:
   /// `kinds`: the guards that this program knows. `watch` (may be empty) is called after every update.
-  explicit Replay(std::span<const FilterKind> kinds, std::function<void(const ReplayResult&)> watch = {})
+  explicit Replay(std::span<const GuardKind> kinds, std::function<void(const ReplayResult&)> watch = {})
       : kinds_(kinds), watch_(std::move(watch)) {}
 
   /// One segment after the other. kCorrupt when a file is damaged, kInvalidInput for an unknown guard.
@@ -39,7 +39,7 @@ class Replay final {
   [[nodiscard]] Result<std::unique_ptr<Aggregator>> begin(const RecordingEntry& first) const;
   [[nodiscard]] Status judge(Aggregator& aggregator, const RecordedUpdate& update);
 
-  std::span<const FilterKind> kinds_;
+  std::span<const GuardKind> kinds_;
   std::function<void(const ReplayResult&)> watch_;
   std::optional<std::uint64_t> last_iteration_;
   ReplayResult result_;

@@ -101,13 +101,13 @@ std::optional<SummaryMessage> read_device_summary(std::string_view payload) {
   return message;
 }
 
-std::optional<GatewayWords> read_gateway_status(std::string_view payload) {
+std::optional<ReportedGateway> read_gateway_status(std::string_view payload) {
   const auto json = parse(payload, "aflguard-gateway-status-1");
   if (!json) return std::nullopt;
-  return GatewayWords{.state = text(*json, "state", kMaxNameLength),
-                      .message = text(*json, "message"),
-                      .guard = text(*json, "guard", kMaxNameLength),
-                      .software = text(*json, "software", kMaxNameLength)};
+  return ReportedGateway{.state = text(*json, "state", kMaxNameLength),
+                         .message = text(*json, "message"),
+                         .guard = text(*json, "guard", kMaxNameLength),
+                         .software = text(*json, "software", kMaxNameLength)};
 }
 
 bool read_gateway_metrics(std::string_view payload, view::GatewayPicture& gateway) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 namespace aflguard {
 
@@ -12,7 +12,7 @@ namespace aflguard {
 /// known; texts are made harmless.
 struct StatusMessage {
   view::DeviceState state = view::DeviceState::kUnknown;
-  view::DeviceWords words;
+  view::ReportedStatus words;
 };
 [[nodiscard]] std::optional<StatusMessage> read_device_status(std::string_view payload);
 
@@ -22,13 +22,13 @@ struct SummaryMessage {
 };
 [[nodiscard]] std::optional<SummaryMessage> read_device_summary(std::string_view payload);
 
-struct GatewayWords {
+struct ReportedGateway {
   std::string state;
   std::string message;
   std::string guard;
   std::string software;
 };
-[[nodiscard]] std::optional<GatewayWords> read_gateway_status(std::string_view payload);
+[[nodiscard]] std::optional<ReportedGateway> read_gateway_status(std::string_view payload);
 
 /// Into a picture of the gateway, whose words stay; false when it is something else.
 [[nodiscard]] bool read_gateway_metrics(std::string_view payload, view::GatewayPicture& gateway);

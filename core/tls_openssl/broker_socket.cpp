@@ -21,7 +21,7 @@ Socket::~Socket() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<Socket> open_connection(const std::string& host, std::uint16_t port, std::chrono::seconds patience) {
+Result<Socket> open_connection(const std::string& host, std::uint16_t port, std::chrono::seconds timeout) {
   const std::string place = host + ":" + std::to_string(port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -31,7 +31,7 @@ Result<Socket> open_connection(const std::string& host, std::uint16_t port, std:
     return unavailable("cannot find the broker's host " + host + ": " + ::gai_strerror(problem));
   }
   const Addresses addresses(found);
-  const timeval limit{static_cast<time_t>(patience.count()), 0};
+  const timeval limit{static_cast<time_t>(timeout.count()), 0};
   int problem = ECONNREFUSED;
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
     Socket made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));

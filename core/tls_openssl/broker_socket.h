@@ -30,7 +30,7 @@ class Socket final {
 
 /// TCP to the broker; reading and writing fail after `patience`. kUnavailable when nobody answers.
 [[nodiscard]] Result<Socket> open_connection(const std::string& host, std::uint16_t port,
-                                             std::chrono::seconds patience);
+                                             std::chrono::seconds timeout);
 
 /// The peer's certificate has to name `host`, an address or a name.
 [[nodiscard]] Status expect_host(SSL* connection, const std::string& host);

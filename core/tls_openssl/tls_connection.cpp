@@ -30,9 +30,9 @@ Result<OpensslContext> make_context(const std::string& authority_pem,
 Result<TlsConnection> TlsConnection::prepare(const std::string& host, std::uint16_t port,
                                              const std::string& authority_pem,
                                              const std::optional<TlsIdentity>& identity,
-                                             std::chrono::seconds patience) {
+                                             std::chrono::seconds timeout) {
   TRY(auto context, make_context(authority_pem, identity));
-  TRY(Socket socket, open_connection(host, port, patience));
+  TRY(Socket socket, open_connection(host, port, timeout));
   OpensslConnection connection(SSL_new(context.get()));
   if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
     return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");

@@ -43,7 +43,7 @@ class TlsConnection final {
   [[nodiscard]] static Result<TlsConnection> prepare(const std::string& host, std::uint16_t port,
                                                      const std::string& authority_pem,
                                                      const std::optional<TlsIdentity>& identity,
-                                                     std::chrono::seconds patience);
+                                                     std::chrono::seconds timeout);
   [[nodiscard]] SSL* get() const { return connection_.get(); }
 
  private:

@@ -14,8 +14,8 @@
 namespace aflguard {
 namespace {
 
-constexpr timeval kPatience{3, 0};
-constexpr timeval kPatienceForWords{1, 0};  // a broker that objects does so at once
+constexpr timeval kTimeout{3, 0};
+constexpr timeval kAlertTimeout{1, 0};  // a broker that objects does so at once
 
 template <auto free_function>
 struct Free {
@@ -57,8 +57,8 @@ class Connection final {
   void connect(const addrinfo& address) {
     file_ = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file_ < 0) return;
-    ::setsockopt(file_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-    ::setsockopt(file_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);  // connect() too
+    ::setsockopt(file_, SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof kTimeout);
+    ::setsockopt(file_, SOL_SOCKET, SO_SNDTIMEO, &kTimeout, sizeof kTimeout);  // connect() too
     if (::connect(file_, address.ai_addr, address.ai_addrlen) == 0) return;
     problem_ = std::strerror(errno == EINPROGRESS ? ETIMEDOUT : errno);
     ::close(std::exchange(file_, -1));
@@ -122,7 +122,7 @@ std::string tls_diagnosis(const std::string& host, std::uint16_t port, const Tls
   // With TLS 1.3 our side is done before the broker has looked at our certificate: what it says comes after.
   bool done = SSL_connect(session.get()) == 1;
   if (done) {
-    ::setsockopt(connection.file(), SOL_SOCKET, SO_RCVTIMEO, &kPatienceForWords, sizeof kPatienceForWords);
+    ::setsockopt(connection.file(), SOL_SOCKET, SO_RCVTIMEO, &kAlertTimeout, sizeof kAlertTimeout);
     char ignored = 0;
     done = SSL_read(session.get(), &ignored, 1) > 0;
   }

@@ -22,7 +22,7 @@ constexpr std::string_view kSource = "gateway";
 
 }  // namespace
 
-GatewayInbox::GatewayInbox(InboxTerms terms, const EnvelopeOpener& opener)
+GatewayInbox::GatewayInbox(InboxOptions terms, const EnvelopeOpener& opener)
     : terms_(std::move(terms)),
       opener_(opener),
       max_envelope_bytes_(terms_.dimension * sizeof(float) + kRoomForFields),

@@ -12,7 +12,7 @@
 namespace aflguard::edge {
 
 /// What a device expects its gateway's messages to be about.
-struct InboxTerms {
+struct InboxOptions {
   std::string fleet;
   std::string device;
   ModelHash model_hash{};
@@ -31,7 +31,7 @@ struct ReceivedVerdict {
 class GatewayInbox final {
  public:
   /// The opener is borrowed; its registry holds the gateway's keys only.
-  GatewayInbox(InboxTerms terms, const EnvelopeOpener& opener);
+  GatewayInbox(InboxOptions terms, const EnvelopeOpener& opener);
 
   /// One message of down/<device>/verdict. Nothing while pieces are missing.
   [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
@@ -46,7 +46,7 @@ class GatewayInbox final {
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
 
-  InboxTerms terms_;
+  InboxOptions terms_;
   const EnvelopeOpener& opener_;
   std::size_t max_envelope_bytes_;
   PieceAssembler assembler_;

@@ -3,10 +3,10 @@
 namespace aflguard::edge {
 
 Result<OutgoingUpdate> OutgoingUpdate::create(std::uint64_t sequence, Bytes envelope,
-                                              std::uint16_t first_round, const AnswerPatience& patience,
+                                              std::uint16_t first_round, const AnswerTimeouts& timeout,
                                               std::uint64_t seed) {
   TRY(PieceSender sender, PieceSender::create(std::move(envelope), {.first_round = first_round}));
-  return OutgoingUpdate(sequence, std::move(sender), patience, seed);
+  return OutgoingUpdate(sequence, std::move(sender), timeout, seed);
 }
 
 void OutgoingUpdate::send(MessageBus& bus, const std::string& topic) {

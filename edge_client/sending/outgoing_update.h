@@ -15,7 +15,7 @@
 namespace aflguard::edge {
 
 /// How long a device waits for a verdict before it sends the update again.
-struct AnswerPatience {
+struct AnswerTimeouts {
   std::chrono::milliseconds shortest{30'000};
   std::chrono::milliseconds longest{300'000};
 };
@@ -30,8 +30,8 @@ class OutgoingUpdate final {
   /// kInvalidInput when the envelope cannot travel (PieceSender). `first_round`: above every round that an
   /// earlier run of this device used for the same envelope. `seed` spreads the waits of many devices.
   [[nodiscard]] static Result<OutgoingUpdate> create(std::uint64_t sequence, Bytes envelope,
-                                                     std::uint16_t first_round,
-                                                     const AnswerPatience& patience, std::uint64_t seed);
+                                                     std::uint16_t first_round, const AnswerTimeouts& timeout,
+                                                     std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   /// Hands over as many pieces as the window and the bus allow.
@@ -51,12 +51,12 @@ class OutgoingUpdate final {
   void ask_again_later(Time now);
 
  private:
-  OutgoingUpdate(std::uint64_t sequence, PieceSender sender, const AnswerPatience& patience,
+  OutgoingUpdate(std::uint64_t sequence, PieceSender sender, const AnswerTimeouts& timeout,
                  std::uint64_t seed)
       : sequence_(sequence),
         sender_(std::move(sender)),
-        waits_(patience.shortest, patience.longest, seed),
-        soon_(std::min(patience.shortest, std::chrono::milliseconds(2000))),
+        waits_(timeout.shortest, timeout.longest, seed),
+        soon_(std::min(timeout.shortest, std::chrono::milliseconds(2000))),
         random_(seed) {}
 
   std::uint64_t sequence_;

@@ -10,7 +10,7 @@ std::string short_name(const ModelHash& hash) {
 }
 
 std::optional<Refusal> refuse_update(const UpdateMessage& update, std::uint64_t sequence,
-                                     const InboxTerms& terms) {
+                                     const InboxOptions& terms) {
   if (update.fleet != terms.fleet) {
     return refuse(RefusalReason::kWrongFleet,
                   "it is for fleet '" + update.fleet + "', this device is in '" + terms.fleet + "'");
@@ -33,7 +33,7 @@ std::optional<Refusal> refuse_update(const UpdateMessage& update, std::uint64_t 
 
 }  // namespace
 
-Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const InboxTerms& terms,
+Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const InboxOptions& terms,
                                               const PublicKey& own_key, const Verifier& verifier) {
   const UpdateAuthor author = waiting.author.value_or(UpdateAuthor{terms.device, own_key});
   // Another device's numbers are not ours, and it may have sent this update itself: on a card that was

@@ -13,7 +13,7 @@ namespace aflguard::edge {
 /// from this device under no key (other device, fleet or model), or when nobody can tell: a file without an
 /// author, and an envelope that `own_key` has not signed. What is opened may still be signed with a former
 /// key of this device: payload.key() says so.
-[[nodiscard]] Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const InboxTerms& terms,
+[[nodiscard]] Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const InboxOptions& terms,
                                                             const PublicKey& own_key,
                                                             const Verifier& verifier);
 

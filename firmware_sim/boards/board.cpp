@@ -41,7 +41,7 @@ Result<std::vector<Depth>> parse_counts(std::string_view whole) {
   }
 }
 
-Result<std::vector<Depth>> depths_of(const BoardOrder& order) {
+Result<std::vector<Depth>> depths_of(const BoardRequest& order) {
   if (order.depth.find_first_of("=,") == std::string::npos) {
     TRY(const Depth depth, parse_depth(order.depth));
     return std::vector<Depth>(order.boards, depth);
@@ -66,7 +66,7 @@ Result<Depth> parse_depth(std::string_view word) {
   return static_cast<Depth>(found - kDepths.begin());
 }
 
-Result<std::vector<Board>> plan_boards(const BoardOrder& order) {
+Result<std::vector<Board>> plan_boards(const BoardRequest& order) {
   TRY(const auto depths, depths_of(order));
   if (depths.empty() || depths.size() > kMaxBoards) {
     return invalid_input(std::to_string(depths.size()) + " boards; a simulation has 1 to " +

@@ -40,7 +40,7 @@ struct Board {
 inline constexpr std::size_t kMaxBoards = 64;
 
 /// What somebody asked for.
-struct BoardOrder {
+struct BoardRequest {
   std::size_t boards = 0;      ///< 0: as many as `depth` names
   std::string depth = "user";  ///< one word for all, or numbers of each: "board=2,user=4"
   std::size_t malicious = 0;
@@ -49,7 +49,7 @@ struct BoardOrder {
 
 /// The boards of an order: sim-01, sim-02, ... in the order of the depths; the last ones are malicious.
 /// kInvalidInput that names the value and the limit.
-[[nodiscard]] Result<std::vector<Board>> plan_boards(const BoardOrder& order);
+[[nodiscard]] Result<std::vector<Board>> plan_boards(const BoardRequest& order);
 
 /// Null when there is no board of that name.
 [[nodiscard]] const Board* find_board(std::span<const Board> boards, std::string_view name);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kFileSystemTool = "debugfs";
-constexpr const char* kLiarInBoard = "/usr/bin/aflguard-byzantine-client";
+constexpr const char* kMaliciousInBoard = "/usr/bin/aflguard-byzantine-client";
 constexpr const char* kDropInInBoard = "/etc/systemd/system/aflguard-client.service.d/lie.conf";
 /// The private libraries are those of the client's package. Which lie it tells comes with its identity.
 constexpr const char* kDropIn =
@@ -139,8 +139,8 @@ Status ImageBoard::check_machine(const Board& board) const {
   TRY_STATUS(image::find_boot_partition(image_));
   if (board.honest()) return {};
   TRY_STATUS(require_program(kFileSystemTool, "e2fsprogs"));
-  if (fs::exists(liar_program(), error)) return {};
-  return not_found("there is no " + liar_program().string() +
+  if (fs::exists(malicious_program(), error)) return {};
+  return not_found("there is no " + malicious_program().string() +
                    "; ./run arm64 builds it, --arm64 DIR names another place");
 }
 
@@ -148,9 +148,9 @@ std::string ImageBoard::state_folder(const BoardFolder&) const {
   return "/var/lib/aflguard";
 }
 
-Status ImageBoard::make_liar(const fs::path& card) const {
+Status ImageBoard::make_malicious(const fs::path& card) const {
   TRY(const std::uint64_t root, image::find_root_partition(card));
-  TRY_STATUS(put_root_file(card, root, liar_program(), kLiarInBoard, "755"));
+  TRY_STATUS(put_root_file(card, root, malicious_program(), kMaliciousInBoard, "755"));
   const fs::path drop_in = card.string() + ".lie";
   TRY_STATUS(write_file_atomically(drop_in, kDropIn));
   const Status put = put_root_file(card, root, drop_in, kDropInInBoard, "644");
@@ -166,14 +166,14 @@ Status ImageBoard::write_card(const Board& board, const fs::path& card) const {
   std::error_code error;
   if (fs::file_size(card, error) < kCardBytes) fs::resize_file(card, kCardBytes, error);
   if (error) return io_error("cannot make " + card.string() + " as large as a card: " + error.message());
-  return board.honest() ? Status() : make_liar(card);
+  return board.honest() ? Status() : make_malicious(card);
 }
 
 Status ImageBoard::provide_card(const Board& board, const fs::path& card) const {
   TRY(std::string wanted, likeness(image_));
   if (!board.honest()) {
-    TRY(const std::string liar, likeness(liar_program()));
-    wanted += liar + kDropIn;
+    TRY(const std::string malicious, likeness(malicious_program()));
+    wanted += malicious + kDropIn;
   }
   const fs::path note = card.string() + ".made-of";
   std::error_code error;

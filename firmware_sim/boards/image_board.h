@@ -9,11 +9,11 @@ namespace aflguard::sim {
 /// that image's own kernel, initial file system and command line. Each board's card is a copy of the image,
 /// larger than it, as cards are. What the board is reaches it as it reaches a real one: as an archive on the
 /// boot partition, which it takes and removes. The card stays, and so does all that the board keeps on it,
-/// until the image is another one, or the board turns into a liar (or another one) or back: then the card is
-/// written anew.
+/// until the image is another one, or the board turns into a malicious device (or another one) or back: then
+/// the card is written anew.
 class ImageBoard final : public BoardKind {
  public:
-  /// `programs`: the boards' (arm64); a liar's card gets one of them, since no image has it.
+  /// `programs`: the boards' (arm64); a malicious device's card gets one of them, since no image has it.
   ImageBoard(std::filesystem::path image, ClientPrograms programs)
       : image_(std::move(image)), programs_(std::move(programs)) {}
 
@@ -25,8 +25,8 @@ class ImageBoard final : public BoardKind {
  private:
   [[nodiscard]] Status provide_card(const Board& board, const std::filesystem::path& card) const;
   [[nodiscard]] Status write_card(const Board& board, const std::filesystem::path& card) const;
-  [[nodiscard]] Status make_liar(const std::filesystem::path& card) const;
-  [[nodiscard]] std::filesystem::path liar_program() const {
+  [[nodiscard]] Status make_malicious(const std::filesystem::path& card) const;
+  [[nodiscard]] std::filesystem::path malicious_program() const {
     return programs_.folder / client_program(/*honest=*/false);
   }
   std::filesystem::path image_;

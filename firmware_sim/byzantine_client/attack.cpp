@@ -216,9 +216,9 @@ Status check_attack(std::string_view name) {
   return invalid_input(unknown_name("attack", name, names));
 }
 
-Result<std::unique_ptr<edge::LocalTraining>> make_hostile_training(const AttackPlan& plan, Trainer& trainer,
-                                                                   edge::SampleSource& source,
-                                                                   std::uint64_t seed) {
+Result<std::unique_ptr<edge::LocalTraining>> make_malicious_training(const AttackPlan& plan, Trainer& trainer,
+                                                                     edge::SampleSource& source,
+                                                                     std::uint64_t seed) {
   TRY_STATUS(check_attack(plan.name));
   using Training = std::unique_ptr<edge::LocalTraining>;
   if (plan.name == "lf") return Training(std::make_unique<FlippedTraining>(trainer, source, seed));
@@ -237,7 +237,7 @@ Result<std::unique_ptr<edge::LocalTraining>> make_hostile_training(const AttackP
   return honest;  // nan and garbage lie when they encode
 }
 
-Result<Payload> hostile_encode(const AttackPlan& plan, const UpdateMessage& update) {
+Result<Payload> malicious_encode(const AttackPlan& plan, const UpdateMessage& update) {
   if (plan.name == "nan") return encode_nan(update);
   if (plan.name == "garbage") return encode_garbage(update);
   return encode(update);

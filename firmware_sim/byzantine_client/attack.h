@@ -42,13 +42,13 @@ struct AttackSummary {
 [[nodiscard]] Status check_attack(std::string_view name);
 
 /// Training that carries the attack out; borrows trainer and source.
-[[nodiscard]] Result<std::unique_ptr<edge::LocalTraining>> make_hostile_training(const AttackPlan& plan,
-                                                                                 Trainer& trainer,
-                                                                                 edge::SampleSource& source,
-                                                                                 std::uint64_t seed);
+[[nodiscard]] Result<std::unique_ptr<edge::LocalTraining>> make_malicious_training(const AttackPlan& plan,
+                                                                                   Trainer& trainer,
+                                                                                   edge::SampleSource& source,
+                                                                                   std::uint64_t seed);
 
 /// How the attack encodes updates: `nan` and `garbage` send under a valid signature what the product's own
 /// encoder refuses to write.
-[[nodiscard]] Result<Payload> hostile_encode(const AttackPlan& plan, const UpdateMessage& update);
+[[nodiscard]] Result<Payload> malicious_encode(const AttackPlan& plan, const UpdateMessage& update);
 
 }  // namespace aflguard::sim

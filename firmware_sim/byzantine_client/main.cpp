@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
        .make_training =
            [&](const edge::TrainingContext& context) -> Result<std::unique_ptr<edge::LocalTraining>> {
          TRY_STATUS(read_trusted(trusted, context.trainer.model(), plan));
-         return sim::make_hostile_training(plan, context.trainer, context.source, context.seed);
+         return sim::make_malicious_training(plan, context.trainer, context.source, context.seed);
        },
-       .encode = [&plan](const UpdateMessage& update) { return sim::hostile_encode(plan, update); }},
+       .encode = [&plan](const UpdateMessage& update) { return sim::malicious_encode(plan, update); }},
       argc, argv);
 }

@@ -57,7 +57,7 @@ Status check_tools() {
 /// One build: its folder in the cache, what it was asked for, where it reports.
 class Build final {
  public:
-  Build(const ImageOrder& order, std::vector<PackageFile> packages, fs::path cache, Progress& progress,
+  Build(const ImageRequest& order, std::vector<PackageFile> packages, fs::path cache, Progress& progress,
         const std::function<bool()>& stopped)
       : order_(order),
         cache_(std::move(cache)),
@@ -237,7 +237,7 @@ class Build final {
     return at("compressing", status.error());
   }
 
-  const ImageOrder& order_;
+  const ImageRequest& order_;
   fs::path cache_;
   fs::path work_;
   Progress& progress_;
@@ -245,7 +245,7 @@ class Build final {
   BuiltImage built_;
 };
 
-Status check_order(const ImageOrder& order) {
+Status check_order(const ImageRequest& order) {
   const auto& suites = known_suites();
   if (std::find(suites.begin(), suites.end(), order.suite) == suites.end()) {
     return invalid_input("images are made of Debian '" + suites.front() + "'; '" + order.suite +
@@ -271,12 +271,12 @@ Status check_order(const ImageOrder& order) {
 
 }  // namespace
 
-Result<BuiltImage> build_image(const ImageOrder& order, const fs::path& cache, Progress& progress,
+Result<BuiltImage> build_image(const ImageRequest& order, const fs::path& cache, Progress& progress,
                                const std::function<bool()>& stopped) {
   TRY_STATUS(check_order(order));
   TRY(auto packages, look_at_packages(order.packages));
   TRY_STATUS(check_tools());
-  ImageOrder absolute = order;
+  ImageRequest absolute = order;
   absolute.output = fs::absolute(order.output);
   progress.show("waiting for another build", 0, 0);
   TRY(const auto lock, FolderLock::acquire(cache));

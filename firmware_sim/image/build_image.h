@@ -16,7 +16,7 @@
 namespace aflguard::image {
 
 /// What an image for a card is made from.
-struct ImageOrder {
+struct ImageRequest {
   std::filesystem::path output;
   std::uint64_t bytes = kDefaultImageBytes;
   std::string suite = "bookworm";
@@ -42,7 +42,7 @@ inline constexpr std::chrono::days kBaseLifetime{30};
 /// Makes the whole image or nothing; no loop devices, no mounts that this machine sees. The base system is
 /// kept in `cache`, where one build at a time is at work; others wait. Works as root, and as a user who may
 /// map user ids. kNotFound names tools that are missing. `stopped` is asked all the while; then kUnavailable.
-[[nodiscard]] Result<BuiltImage> build_image(const ImageOrder& order, const std::filesystem::path& cache,
+[[nodiscard]] Result<BuiltImage> build_image(const ImageRequest& order, const std::filesystem::path& cache,
                                              Progress& progress, const std::function<bool()>& stopped);
 
 }  // namespace aflguard::image

@@ -327,7 +327,7 @@ Result<std::uint16_t> free_loopback_port() {
 bool answers(const std::string& host, std::uint16_t port) {
   const auto addresses = resolve(host, port);
   if (!addresses.ok()) return false;
-  constexpr int kPatienceMilliseconds = 5000;
+  constexpr int kTimeoutMilliseconds = 5000;
   for (const Address& address : *addresses) {
     const Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket.valid()) continue;
@@ -336,7 +336,7 @@ bool answers(const std::string& host, std::uint16_t port) {
     pollfd polled{socket.fd(), POLLOUT, 0};
     int problem = 0;
     socklen_t size = sizeof problem;
-    if (::poll(&polled, 1, kPatienceMilliseconds) == 1 &&
+    if (::poll(&polled, 1, kTimeoutMilliseconds) == 1 &&
         ::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0) {
       return true;
     }

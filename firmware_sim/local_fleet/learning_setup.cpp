@@ -64,7 +64,7 @@ std::string learning_gateway_text(const fleet::FleetSettings& fleet, const lab::
       .set("model", "seed", std::to_string(settings.seed))
       .set("training", "learning_rate", number(settings.learning_rate))
       .set("training", "batch_size", std::to_string(settings.batch_size))
-      .set("guard", "name", fleet::toml_text(settings.defense))
+      .set("guard", "name", fleet::toml_text(settings.guard))
       .set("guard", "lambda", number(settings.lambda))
       .set("guard", "reference_interval", std::to_string(std::max<std::uint64_t>(1, settings.server_delay)))
       .set("guard", "reference_share", "1")  // a show of the guard, not of speed: no server update is put off

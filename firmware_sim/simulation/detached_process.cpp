@@ -16,7 +16,7 @@ namespace aflguard::sim {
 namespace {
 
 constexpr int kCannotRun = 127;  // as shells say it
-constexpr std::chrono::seconds kKillPatience{30};
+constexpr std::chrono::seconds kKillTimeout{30};
 
 /// A file descriptor that closes itself.
 class Descriptor final {
@@ -145,7 +145,7 @@ bool is_running(const ProcessMark& process) {
          state->state != 'X';
 }
 
-Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds patience) {
+Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds timeout) {
   if (!is_running(process)) return {};
   // The descriptor stands for one process: between looking and signalling its number cannot change hands.
   const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
@@ -156,7 +156,7 @@ Status end_process(const ProcessMark& process, int signal, std::chrono::millisec
     return io_error("cannot signal " + who + ": " + std::strerror(errno) + "; run this as its owner");
   }
   pollfd ended{handle.get(), POLLIN, 0};
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -172,7 +172,7 @@ Status end_process(const ProcessMark& process, int signal, std::chrono::millisec
 Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace) {
   Status asked = end_process(process, SIGTERM, grace);
   if (asked.ok() || asked.error().kind != ErrorKind::kUnavailable) return asked;
-  return end_process(process, SIGKILL, kKillPatience);
+  return end_process(process, SIGKILL, kKillTimeout);
 }
 
 }  // namespace aflguard::sim

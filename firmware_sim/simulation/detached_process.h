@@ -45,7 +45,7 @@ struct ProcessMark {
 
 /// Sends the signal to that very process, and waits until it is gone: kUnavailable when it is not after
 /// `patience`. Nothing happens when it is gone already. kIo when it may not be signalled.
-[[nodiscard]] Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds patience);
+[[nodiscard]] Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds timeout);
 
 /// SIGTERM, and SIGKILL to what has not ended in time.
 [[nodiscard]] Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace);

@@ -73,9 +73,9 @@ Result<std::map<std::string, std::size_t>> verdicts_of(const std::vector<Board>&
 
 /// Until each of the boards has `more` verdicts than now.
 Status wait_for_verdicts(const SimulationControl& control, const std::vector<Board>& boards, std::size_t more,
-                         std::chrono::seconds patience, Interruption& interruption) {
+                         std::chrono::seconds timeout, Interruption& interruption) {
   TRY(const auto before, verdicts_of(boards));
-  const auto deadline = SteadyClock::now() + patience;
+  const auto deadline = SteadyClock::now() + timeout;
   while (true) {
     TRY(const auto now, verdicts_of(boards));
     const auto waiting = std::find_if(boards.begin(), boards.end(), [&](const Board& board) {
@@ -89,7 +89,7 @@ Status wait_for_verdicts(const SimulationControl& control, const std::vector<Boa
     if (SteadyClock::now() >= deadline) {
       return unavailable("board " + waiting->name + " got " +
                          std::to_string(now.at(waiting->name) - before.at(waiting->name)) + " of " +
-                         std::to_string(more) + " verdicts in " + std::to_string(patience.count()) + " s" +
+                         std::to_string(more) + " verdicts in " + std::to_string(timeout.count()) + " s" +
                          ends);
     }
     if (interruption.wait(kLook)) return unavailable("interrupted; the simulation goes on");
@@ -229,7 +229,7 @@ Status sim_chaos(const SimChaosOptions& options) {
   if (!repaired.ok()) return repaired;
   std::fprintf(stderr, "chaos: over; waiting for every board to go on\n");
   TRY_STATUS(wait_for_verdicts(chaos.control(), honest(simulation.boards), 1,
-                               std::chrono::seconds(options.patience_seconds), interruption));
+                               std::chrono::seconds(options.timeout_seconds), interruption));
   TRY(const LedgerReport report, verify(folder));
   print_outcome(options, script, report);
   if (report.holds()) return {};
@@ -254,7 +254,7 @@ Status sim_wait(const SimWaitOptions& options) {
   if (boards.empty()) return invalid_input("no board runs; aflguard sim up starts them");
   Interruption interruption;
   TRY_STATUS(interruption.install());
-  return wait_for_verdicts(control, boards, options.verdicts, std::chrono::seconds(options.patience_seconds),
+  return wait_for_verdicts(control, boards, options.verdicts, std::chrono::seconds(options.timeout_seconds),
                            interruption);
 }
 

@@ -11,7 +11,7 @@ struct SimChaosOptions {
   std::string fleet;
   std::uint64_t seed = 1;
   double minutes = 2;
-  std::uint64_t patience_seconds = 600;  ///< for every board to go on afterwards
+  std::uint64_t timeout_seconds = 600;  ///< for every board to go on afterwards
   bool json = false;
 };
 
@@ -24,7 +24,7 @@ struct SimWaitOptions {
   std::string fleet;
   std::string board;  ///< empty: every board that is plugged in
   std::size_t verdicts = 1;
-  std::uint64_t patience_seconds = 600;
+  std::uint64_t timeout_seconds = 600;
 };
 
 /// Returns when each of the boards has got so many more verdicts.

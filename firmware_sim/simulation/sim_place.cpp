@@ -24,8 +24,8 @@ Result<std::unique_ptr<BoardKind>> board_kind(Depth depth, const BoardPlaces& pl
   TRY(const fs::path own, own_folder());
   // ./run puts programs into build/PRESET/bin, and what boards boot from beside the presets.
   const fs::path build = own.parent_path().parent_path();
-  const auto place = [&build](const std::string& named, const char* otherwise) {
-    return named.empty() ? build / otherwise : fs::absolute(named);
+  const auto place = [&build](const std::string& named, const char* default_value) {
+    return named.empty() ? build / default_value : fs::absolute(named);
   };
   const ClientPrograms arm64{place(places.arm64, "arm64/bin")};
   using Kind = std::unique_ptr<BoardKind>;

@@ -61,11 +61,11 @@ bool SimulationState::running() const {
          std::any_of(boards.begin(), boards.end(), has_pid);
 }
 
-Result<gateway::GatewayHistory> open_history(const SimulationFolder& folder) {
+Result<gateway::StoreReader> open_history(const SimulationFolder& folder) {
   const fleet::FleetFolder fleet{folder.root().parent_path()};
   const auto settings = gateway::read_gateway_settings(fleet.gateway() / "gateway.toml");
-  return gateway::GatewayHistory::open(settings.ok() ? settings->store.file
-                                                     : fleet.gateway() / "state/gateway.db");
+  return gateway::StoreReader::open(settings.ok() ? settings->store.file
+                                                  : fleet.gateway() / "state/gateway.db");
 }
 
 Result<SimulationState> look_at(const SimulationFolder& folder) {

@@ -9,7 +9,7 @@
 #include "firmware_sim/boards/board_log.h"
 #include "firmware_sim/simulation/ledger_check.h"
 #include "firmware_sim/simulation/simulation.h"
-#include "gateway_server/store/sqlite_history.h"
+#include "gateway_server/store/store_reader.h"
 
 namespace aflguard::sim {
 
@@ -44,7 +44,7 @@ struct SimulationState {
 void print(const SimulationState& state);
 
 /// The store of the fleet's gateway. kNotFound when there is none on this machine.
-[[nodiscard]] Result<gateway::GatewayHistory> open_history(const sim::SimulationFolder& folder);
+[[nodiscard]] Result<gateway::StoreReader> open_history(const sim::SimulationFolder& folder);
 
 /// Holds what the boards know against what the gateway has stored.
 [[nodiscard]] Result<sim::LedgerReport> verify(const sim::SimulationFolder& folder);

@@ -86,7 +86,7 @@ class Start final {
   /// locked.
   [[nodiscard]] Status wait_for_boards() {
     StderrProgress progress;
-    const auto deadline = std::chrono::steady_clock::now() + options_.patience;
+    const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
     while (true) {
       std::size_t connected = 0;
       const Board* missing = nullptr;
@@ -109,7 +109,7 @@ class Start final {
       if (std::chrono::steady_clock::now() >= deadline) {
         progress.finish();
         return unavailable("board " + missing->name + " is not connected after " +
-                           std::to_string(options_.patience.count()) + " s; its log " +
+                           std::to_string(options_.timeout.count()) + " s; its log " +
                            missing->command.log.string() + " ends: " + last_lines(missing->command.log, 3));
       }
       if (interruption_.wait(kLook)) return interrupted();
@@ -176,7 +176,7 @@ class Start final {
   /// A program says when it is ready; until then it may also end.
   [[nodiscard]] Status wait_for_line(std::string_view name, const std::string& word) {
     const fs::path log = folder_.log(name);
-    const auto deadline = std::chrono::steady_clock::now() + options_.patience;
+    const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
     while (std::chrono::steady_clock::now() < deadline) {
       const bool runs = control_.runs(name);
       const auto text = read_text_file(log);
@@ -187,7 +187,7 @@ class Start final {
       if (interruption_.wait(kLook)) return interrupted();
     }
     return unavailable("the " + std::string(name) + " does not say '" + word + "' after " +
-                       std::to_string(options_.patience.count()) + " s; its log ends: " + last_lines(log, 3));
+                       std::to_string(options_.timeout.count()) + " s; its log ends: " + last_lines(log, 3));
   }
 
   [[nodiscard]] Status start_links() {

@@ -11,12 +11,12 @@ namespace aflguard::sim {
 
 struct SimUpOptions {
   std::string fleet;
-  sim::BoardOrder order{.attack = "gd"};
+  sim::BoardRequest order{.attack = "gd"};
   SampleOrigin samples;
   BoardPlaces places;
   bool with_gateway = false;
   double interval_seconds = 1;  ///< at least so long between two updates of a board
-  std::chrono::seconds patience{600};
+  std::chrono::seconds timeout{600};
   bool json = false;
 };
 

@@ -12,7 +12,7 @@ namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kKillPatience{60};
+constexpr std::chrono::seconds kKillTimeout{60};
 /// Boards and gateway finish what they are at; a translated board on a busy machine is slow.
 constexpr std::chrono::seconds kGrace{10};
 
@@ -59,7 +59,7 @@ Status SimulationControl::kill(std::string_view name) const {
   if (!note) return {};
   note->unplugged = true;
   TRY_STATUS(folder_.remember(name, *note));
-  return end_process(note->mark, SIGKILL, kKillPatience);
+  return end_process(note->mark, SIGKILL, kKillTimeout);
 }
 
 Status SimulationControl::plug(const Board& board) const {

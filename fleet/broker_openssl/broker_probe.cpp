@@ -90,8 +90,8 @@ BrokerProbe::~BrokerProbe() {
 Result<std::unique_ptr<BrokerProbe>> BrokerProbe::connect(const std::string& host, std::uint16_t port,
                                                           const std::string& authority_pem,
                                                           const std::optional<TlsIdentity>& identity,
-                                                          std::chrono::seconds patience) {
-  TRY(TlsConnection connection, TlsConnection::prepare(host, port, authority_pem, identity, patience));
+                                                          std::chrono::seconds timeout) {
+  TRY(TlsConnection connection, TlsConnection::prepare(host, port, authority_pem, identity, timeout));
   std::unique_ptr<BrokerProbe> probe(new BrokerProbe(std::move(connection)));
   errno = 0;
   if (SSL_connect(probe->connection_.get()) != 1) {

@@ -20,7 +20,7 @@ class BrokerProbe final {
   /// broker meets nobody.
   [[nodiscard]] static Result<std::unique_ptr<BrokerProbe>> connect(
       const std::string& host, std::uint16_t port, const std::string& authority_pem,
-      const std::optional<TlsIdentity>& identity, std::chrono::seconds patience);
+      const std::optional<TlsIdentity>& identity, std::chrono::seconds timeout);
   BrokerProbe(const BrokerProbe&) = delete;
   BrokerProbe& operator=(const BrokerProbe&) = delete;
   ~BrokerProbe();

@@ -47,9 +47,9 @@ BrokerStream& BrokerStream::operator=(BrokerStream&&) noexcept = default;
 BrokerStream::~BrokerStream() = default;
 
 Result<BrokerStream> BrokerStream::connect(const std::string& host, std::uint16_t port,
-                                           const std::string& authority_pem, std::chrono::seconds patience) {
+                                           const std::string& authority_pem, std::chrono::seconds timeout) {
   TRY(auto context, make_context(authority_pem));
-  TRY(Socket socket, open_connection(host, port, patience));
+  TRY(Socket socket, open_connection(host, port, timeout));
   OpensslConnection connection(SSL_new(context.get()));
   if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
     return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");

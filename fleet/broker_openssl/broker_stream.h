@@ -18,7 +18,7 @@ class BrokerStream final {
   /// kUnavailable when nobody answers within `patience`, or somebody else than the fleet's broker does.
   [[nodiscard]] static Result<BrokerStream> connect(const std::string& host, std::uint16_t port,
                                                     const std::string& authority_pem,
-                                                    std::chrono::seconds patience);
+                                                    std::chrono::seconds timeout);
   BrokerStream(BrokerStream&&) noexcept;
   BrokerStream& operator=(BrokerStream&&) noexcept;
   ~BrokerStream();

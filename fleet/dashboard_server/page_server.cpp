@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxConnections = 64;
 constexpr std::size_t kMaxRequestBytes = 8192;
 constexpr std::size_t kBufferBytes = 64 << 10;
-constexpr std::chrono::seconds kPatience(10);
-constexpr std::chrono::minutes kRelayPatience(5);  // MQTT's keep-alive speaks far more often
+constexpr std::chrono::seconds kTimeout(10);
+constexpr std::chrono::minutes kRelayTimeout(5);  // MQTT's keep-alive speaks far more often
 constexpr int kBacklog = 16;
 
 /// Waits for events or for the end of the server. False when the time is over or the server ends.
@@ -64,7 +64,7 @@ class Visitor final {
   /// Up to the empty line; what came behind it stays in `rest`. Empty when nothing whole came in time.
   std::string read_head(std::string& rest) {
     std::string bytes;
-    const auto deadline = Clock::now() + kPatience;
+    const auto deadline = Clock::now() + kTimeout;
     while (true) {
       if (const auto end = http_head_end(bytes); end != std::string::npos) {
         rest = bytes.substr(end);
@@ -79,7 +79,7 @@ class Visitor final {
     }
   }
   void write_all(std::string_view bytes) {
-    const auto deadline = Clock::now() + kPatience;
+    const auto deadline = Clock::now() + kTimeout;
     while (!bytes.empty()) {
       std::array<pollfd, 2> what = {pollfd{end_, POLLIN, 0}, pollfd{socket_, POLLOUT, 0}};
       if (!wait_for(what, deadline)) return;
@@ -131,7 +131,7 @@ class Visitor final {
           pollfd{end_, POLLIN, 0},
           pollfd{socket_, events(to_broker.size() < kBufferBytes, !to_browser.empty()), 0},
           pollfd{broker.descriptor(), events(to_browser.size() < kBufferBytes, !to_broker.empty()), 0}};
-      if (!wait_for(what, Clock::now() + kRelayPatience) || (what[1].revents & (POLLHUP | POLLERR)) != 0)
+      if (!wait_for(what, Clock::now() + kRelayTimeout) || (what[1].revents & (POLLHUP | POLLERR)) != 0)
         return;
     }
     write_all(to_browser);

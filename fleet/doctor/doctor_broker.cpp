@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::system_clock;
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 
 Result<TlsIdentity> read_identity(const ViewerIdentity& viewer) {
@@ -42,7 +42,7 @@ std::string advice_for(const std::string& reason, const ViewerIdentity& viewer) 
 
 /// Strangers must not come in; their reasons do not matter.
 void examine_strangers(Findings& findings, const ViewerIdentity& viewer, const std::string& authority) {
-  const auto nobody = BrokerProbe::connect(viewer.host, viewer.port, authority, std::nullopt, kPatience);
+  const auto nobody = BrokerProbe::connect(viewer.host, viewer.port, authority, std::nullopt, kTimeout);
   const auto now = system_clock::now();
   auto foreign = OpensslAuthority::create("stranger", now - 1h, now + 1h);
   bool stranger_in = false;
@@ -54,7 +54,7 @@ void examine_strangers(Findings& findings, const ViewerIdentity& viewer, const s
                                             .not_after = now + 30min});
     if (credential.ok()) {
       const TlsIdentity stranger{credential->certificate.pem, credential->private_pem};
-      stranger_in = BrokerProbe::connect(viewer.host, viewer.port, authority, stranger, kPatience).ok();
+      stranger_in = BrokerProbe::connect(viewer.host, viewer.port, authority, stranger, kTimeout).ok();
     }
   }
   if (nobody.ok() || stranger_in) {
@@ -140,7 +140,7 @@ void examine_limits(Findings& findings, const BrokerProbe& probe, const FleetSet
 }  // namespace
 
 bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSettings& settings) {
-  const auto held = view::HeldViewer::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
+  const auto held = view::ViewerLease::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
   const auto topics = FleetTopics::create(settings.name);
   if (!held.ok() || !topics.ok()) {
     findings.problem("broker", held.ok() ? topics.error().message : held.error().message,
@@ -155,7 +155,7 @@ bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSe
                      "the broker was not looked at; run as the user who owns the fleet's folder");
     return false;
   }
-  const auto probe = BrokerProbe::connect(viewer.host, viewer.port, *authority, *identity, kPatience);
+  const auto probe = BrokerProbe::connect(viewer.host, viewer.port, *authority, *identity, kTimeout);
   const std::string place = viewer.host + ":" + std::to_string(viewer.port);
   if (!probe.ok()) {
     const std::string more =

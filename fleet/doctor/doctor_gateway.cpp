@@ -13,16 +13,16 @@ namespace {
 using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kConnectPatience{20};
+constexpr std::chrono::seconds kConnectTimeout{20};
 /// Gateways speak every two seconds, unless told otherwise.
-constexpr std::chrono::seconds kGatewayPatience{12};
+constexpr std::chrono::seconds kGatewayTimeout{12};
 constexpr std::chrono::seconds kClockDifference{60};
 constexpr double kStaleSeconds = 900;
 
 /// Until metrics come that the broker had not kept; false when they do not.
 bool hear_gateway(view::FleetWatch& watch) {
   const auto start = Steady::now();
-  while (!watch.was_connected() && Steady::now() - start < kConnectPatience) {
+  while (!watch.was_connected() && Steady::now() - start < kConnectTimeout) {
     watch.listen(Steady::now() + milliseconds(100));
   }
   // What was kept comes first; everything that is heard after a moment of silence is news.
@@ -31,7 +31,7 @@ bool hear_gateway(view::FleetWatch& watch) {
   }
   const auto before = watch.picture().gateway().heard_at;
   const auto asked = Steady::now();
-  while (Steady::now() - asked < kGatewayPatience) {
+  while (Steady::now() - asked < kGatewayTimeout) {
     watch.listen(Steady::now() + milliseconds(100));
     if (watch.picture().gateway().heard_at != before) return true;
   }
@@ -66,7 +66,7 @@ void examine_metrics(Findings& findings, const view::GatewayPicture& gateway, co
 }  // namespace
 
 void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock) {
-  const auto held = view::HeldViewer::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
+  const auto held = view::ViewerLease::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
   if (!held.ok()) return;
   const auto watch = view::FleetWatch::start(held->identity());
   if (!watch.ok()) {

@@ -10,8 +10,8 @@
 #include "fleet/monitor/screen_signals.h"
 #include "fleet/monitor/terminal_screen.h"
 #include "fleet/view/fleet_watch.h"
-#include "fleet/view/picture_document.h"
-#include "fleet/view/picture_lines.h"
+#include "fleet/view/state_document.h"
+#include "fleet/view/state_lines.h"
 
 namespace aflguard::view {
 namespace {
@@ -26,13 +26,13 @@ constexpr milliseconds kLineInterval{5000};
 constexpr milliseconds kGlance{100};
 /// A lone Escape is a key when nothing has followed for this long.
 constexpr milliseconds kEscapeWait{40};
-constexpr std::chrono::seconds kConnectPatience{30};
+constexpr std::chrono::seconds kConnectTimeout{30};
 /// When the broker has sent nothing more of what it keeps for this long, that was all.
 constexpr milliseconds kQuiet{1500};
 constexpr std::chrono::seconds kLongestSnapshot{60};
 
-milliseconds interval_of(const MonitorOptions& options, milliseconds otherwise) {
-  if (!options.interval) return otherwise;
+milliseconds interval_of(const MonitorOptions& options, milliseconds default_value) {
+  if (!options.interval) return default_value;
   return milliseconds(static_cast<std::int64_t>(*options.interval * 1000));
 }
 
@@ -73,7 +73,7 @@ class ScreenLoop final {
   }
 
  private:
-  [[nodiscard]] const FleetPicture& shown() const { return frozen_ ? *frozen_ : watch_.picture(); }
+  [[nodiscard]] const FleetState& shown() const { return frozen_ ? *frozen_ : watch_.picture(); }
 
   Status draw() {
     next_ = Steady::now() + interval_;
@@ -154,7 +154,7 @@ class ScreenLoop final {
   KeyDecoder keys_;
   milliseconds interval_;
   Steady::time_point next_{};
-  std::optional<FleetPicture> frozen_;
+  std::optional<FleetState> frozen_;
   system_clock::time_point frozen_at_{};
   bool quit_ = false;
 };
@@ -206,7 +206,7 @@ Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identit
   while (!watch.was_connected()) {
     watch.listen(Steady::now() + kGlance);
     // Both versions of the protocol had their turn.
-    if (watch.failures() >= 2 || Steady::now() - start > kConnectPatience) {
+    if (watch.failures() >= 2 || Steady::now() - start > kConnectTimeout) {
       return unavailable(watch.problem().empty()
                              ? identity.host + ":" + std::to_string(identity.port) + " does not answer"
                              : watch.problem());
@@ -225,7 +225,7 @@ Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identit
 Status run_monitor(const MonitorOptions& options) {
   if (options.once) return print_status(options);
   TRY(const auto signals, ScreenSignals::install());
-  TRY(const HeldViewer viewer, HeldViewer::choose(options.viewer, ViewerUse::kScreen));
+  TRY(const ViewerLease viewer, ViewerLease::choose(options.viewer, ViewerUse::kScreen));
   TRY(const auto watch, FleetWatch::start(viewer.identity()));
   if (!can_draw()) {
     return run_lines(*watch, viewer.identity(), *signals, interval_of(options, kLineInterval));
@@ -236,7 +236,7 @@ Status run_monitor(const MonitorOptions& options) {
 }
 
 Status print_status(const MonitorOptions& options) {
-  TRY(const HeldViewer viewer, HeldViewer::choose(options.viewer, ViewerUse::kShortLook));
+  TRY(const ViewerLease viewer, ViewerLease::choose(options.viewer, ViewerUse::kShortLook));
   TRY(const auto watch, FleetWatch::start(viewer.identity()));
   TRY_STATUS(wait_for_snapshot(*watch, viewer.identity()));
   const auto now = system_clock::now();

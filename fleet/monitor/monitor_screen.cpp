@@ -40,7 +40,7 @@ double order_of(const DeviceRow& row, SortKey key) {
   return 0;
 }
 
-void put_title(Frame& frame, const FleetPicture& picture, WallTime now) {
+void put_title(Frame& frame, const FleetState& picture, WallTime now) {
   const GatewayPicture& gateway = picture.gateway();
   const Trouble trouble = gateway_trouble(gateway, now);
   std::string left = " AFLGuard  " + picture.fleet() + "   gateway ";
@@ -62,7 +62,7 @@ std::string_view to_string(SortKey key) {
   return kNames[static_cast<std::size_t>(key)];
 }
 
-std::vector<DeviceRow> MonitorScreen::rows(const FleetPicture& picture, WallTime now) const {
+std::vector<DeviceRow> MonitorScreen::rows(const FleetState& picture, WallTime now) const {
   std::vector<DeviceRow> rows = by_trouble(picture, now);
   std::erase_if(rows, [this](const DeviceRow& row) { return !matches(row, filter_); });
   if (sort_ == SortKey::kName) {
@@ -148,7 +148,7 @@ MonitorScreen::Wish MonitorScreen::press_character(char character) {
   return Wish::kNothing;
 }
 
-MonitorScreen::Wish MonitorScreen::press(const Key& key, const FleetPicture& picture, WallTime now) {
+MonitorScreen::Wish MonitorScreen::press(const Key& key, const FleetState& picture, WallTime now) {
   if (editing_filter_) return press_in_filter(key);
   const auto page = static_cast<std::ptrdiff_t>(page_);
   const auto all = static_cast<std::ptrdiff_t>(picture.devices().size());
@@ -200,7 +200,7 @@ MonitorScreen::Wish MonitorScreen::press(const Key& key, const FleetPicture& pic
   return Wish::kNothing;
 }
 
-Frame MonitorScreen::render(const FleetPicture& picture, ScreenSize size, WallTime now,
+Frame MonitorScreen::render(const FleetState& picture, ScreenSize size, WallTime now,
                             const ConnectionNotice& connection) {
   Frame frame(size);
   if (size.columns < kSmallest.columns || size.rows < kSmallest.rows) {

@@ -9,7 +9,7 @@
 #include "fleet/monitor/frame.h"
 #include "fleet/monitor/key_decoder.h"
 #include "fleet/monitor/sparkline.h"
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 #include "fleet/view/trouble.h"
 
 namespace aflguard::view {
@@ -36,14 +36,14 @@ class MonitorScreen final {
     kTakeBack,       ///< connect again although another viewer has taken the identity
     kDeviceHistory,  ///< of device()
   };
-  [[nodiscard]] Wish press(const Key& key, const FleetPicture& picture, WallTime now);
+  [[nodiscard]] Wish press(const Key& key, const FleetState& picture, WallTime now);
 
   /// While true, the caller keeps showing the picture that it had, though it goes on listening.
   [[nodiscard]] bool paused() const { return paused_; }
   /// The device whose page is open; empty when none is.
   [[nodiscard]] const std::string& device() const { return device_; }
 
-  [[nodiscard]] Frame render(const FleetPicture& picture, ScreenSize size, WallTime now,
+  [[nodiscard]] Frame render(const FleetState& picture, ScreenSize size, WallTime now,
                              const ConnectionNotice& connection);
 
   /// The fleet's past that sparklines show.
@@ -52,7 +52,7 @@ class MonitorScreen final {
  private:
   [[nodiscard]] Wish press_in_filter(const Key& key);
   [[nodiscard]] Wish press_character(char character);
-  [[nodiscard]] std::vector<DeviceRow> rows(const FleetPicture& picture, WallTime now) const;
+  [[nodiscard]] std::vector<DeviceRow> rows(const FleetState& picture, WallTime now) const;
   void select(const std::vector<DeviceRow>& rows, std::ptrdiff_t step);
   void keep_selection_visible(const std::vector<DeviceRow>& rows, std::size_t visible);
 

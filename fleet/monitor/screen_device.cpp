@@ -21,7 +21,7 @@ std::string number(const std::optional<std::uint64_t>& count) {
 }
 
 /// What the board tells of itself; few tell everything.
-std::string board_text(const DeviceWords& words) {
+std::string board_text(const ReportedStatus& words) {
   std::string text;
   const auto add = [&](const char* format, const std::optional<double>& value) {
     if (value) text += (text.empty() ? "" : ", ") + formatted(format, *value);
@@ -33,7 +33,7 @@ std::string board_text(const DeviceWords& words) {
 }
 
 std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, WallTime now) {
-  const DeviceWords words = device.words.value_or(DeviceWords{});
+  const ReportedStatus words = device.words.value_or(ReportedStatus{});
   const DeviceRecord record = device.record.value_or(DeviceRecord{});
   std::vector<Fact> list = {
       {"state", std::string(to_string(device.state)), style_of(device.state)},
@@ -69,7 +69,7 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
 }
 
 /// The past, as far as the gateway told it, and then every one of the latest verdicts.
-std::vector<std::optional<double>> ratios(const FleetPicture& picture, const std::string& name,
+std::vector<std::optional<double>> ratios(const FleetState& picture, const std::string& name,
                                           const DevicePicture& device, std::size_t columns) {
   const std::vector<JudgedDistance> recent =
       device.record ? device.record->recent : std::vector<JudgedDistance>();
@@ -87,7 +87,7 @@ std::vector<std::optional<double>> ratios(const FleetPicture& picture, const std
 
 }  // namespace
 
-void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const FleetPicture& picture,
+void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const FleetState& picture,
                      const std::string& name, WallTime now, Glyphs glyphs) {
   const std::size_t end = row + rows;
   frame.put(row, kNameColumn, name, Style::kBold);

@@ -116,7 +116,7 @@ Style style_of(DeviceState state) {
   }
 }
 
-std::size_t put_fleet(Frame& frame, const FleetPicture& picture, const FleetTally& fleet, WallTime now,
+std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally& fleet, WallTime now,
                       WallTime from, Glyphs glyphs) {
   const GatewayPicture& gateway = picture.gateway();
   std::size_t row = 1;
@@ -203,7 +203,7 @@ void put_table_row(Frame& frame, std::size_t row, const DeviceRow& device, bool 
   frame.put(row, at, device.trouble.why, style_of(device.trouble.level));
 }
 
-void put_events(Frame& frame, std::size_t row, std::size_t rows, const FleetPicture& picture,
+void put_events(Frame& frame, std::size_t row, std::size_t rows, const FleetState& picture,
                 const std::string& device) {
   const auto& events = picture.events();
   std::size_t shown = 0;

@@ -4,7 +4,7 @@
 
 #include "fleet/monitor/frame.h"
 #include "fleet/monitor/sparkline.h"
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 #include "fleet/view/trouble.h"
 
 namespace aflguard::view {
@@ -14,7 +14,7 @@ namespace aflguard::view {
 [[nodiscard]] Style style_of(DeviceState state);
 
 /// The fleet's figures and sparklines.
-std::size_t put_fleet(Frame& frame, const FleetPicture& picture, const FleetTally& fleet, WallTime now,
+std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally& fleet, WallTime now,
                       WallTime from, Glyphs glyphs);
 
 /// The table's head, and one device.
@@ -23,11 +23,11 @@ void put_table_row(Frame& frame, std::size_t row, const DeviceRow& device, bool 
                    Glyphs glyphs);
 
 /// The latest events, newest first, in `rows` rows; of one device only where `device` is not empty.
-void put_events(Frame& frame, std::size_t row, std::size_t rows, const FleetPicture& picture,
+void put_events(Frame& frame, std::size_t row, std::size_t rows, const FleetState& picture,
                 const std::string& device);
 
 /// Everything that is known of one device.
-void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const FleetPicture& picture,
+void put_device_page(Frame& frame, std::size_t row, std::size_t rows, const FleetState& picture,
                      const std::string& name, WallTime now, Glyphs glyphs);
 
 void put_help(Frame& frame, std::size_t row);

@@ -109,7 +109,7 @@ std::string quoted(const std::string& name) {
   return '"' + name + '"';
 }
 
-std::string user_data(const BootBundleOrder& order) {
+std::string user_data(const BootBundleRequest& order) {
   std::string text =
       "#cloud-config\n"
       "# Makes this board the device '" +
@@ -131,13 +131,13 @@ std::string user_data(const BootBundleOrder& order) {
   return text + kBootCommands;
 }
 
-std::string meta_data(const BootBundleOrder& order) {
+std::string meta_data(const BootBundleRequest& order) {
   const std::string host = host_name_of(order.device);
   return "instance-id: " + quoted("aflguard-" + host + "-" + order.serial) +
          "\nlocal-hostname: " + quoted(host) + "\n";
 }
 
-std::string setup(const BootBundleOrder& order) {
+std::string setup(const BootBundleRequest& order) {
   std::string text = kSetup;
   const std::string mark = "@ssh@\n";
   return text.replace(text.find(mark), mark.size(), order.ssh_keys.empty() ? "" : kOpenSsh);
@@ -200,7 +200,7 @@ Result<std::vector<std::string>> read_ssh_keys(const std::string& text) {
   return keys;
 }
 
-Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& order) {
+Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleRequest& order) {
   for (const std::string& key : order.ssh_keys) {
     TRY(const auto checked, read_ssh_keys(key));
     if (checked != std::vector<std::string>{key}) return invalid_input("'" + key + "' is no single ssh key");

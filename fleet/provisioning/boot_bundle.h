@@ -15,7 +15,7 @@ struct BootBundleFile {
 };
 
 /// What a stock Raspberry Pi OS needs to become `device` at its first boot.
-struct BootBundleOrder {
+struct BootBundleRequest {
   std::string device;
   std::string serial;    ///< of its newest certificate: for cloud-init another one is another instance
   std::string identity;  ///< the archive of device_bundle()
@@ -24,7 +24,7 @@ struct BootBundleOrder {
 
 /// cloud-init's files, the identity, and the script that installs both; the client's package comes beside
 /// that script as aflguard-client.deb. kInvalidInput for an ssh key that is none.
-[[nodiscard]] Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleOrder& order);
+[[nodiscard]] Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleRequest& order);
 
 /// Where the client's package goes.
 inline constexpr const char* kBootBundlePackages = "aflguard";

@@ -15,7 +15,7 @@ namespace aflguard::fleet {
 enum class CertificateUse : std::uint8_t { kClient, kServer };
 
 /// What a certificate says. Times are kept to the second.
-struct CertificateTerms {
+struct CertificateOptions {
   std::string name;  ///< the subject's common name: an identifier
   CertificateUse use = CertificateUse::kClient;
   std::vector<std::string> alternative_names;  ///< "DNS:host", "IP:192.0.2.1", "URI:urn:..."
@@ -48,14 +48,14 @@ class CertificateAuthority {
   [[nodiscard]] virtual Result<std::string> private_pem() const = 0;
   [[nodiscard]] virtual std::chrono::system_clock::time_point not_after() const = 0;
 
-  [[nodiscard]] virtual Result<Credential> issue(const CertificateTerms& terms) = 0;
+  [[nodiscard]] virtual Result<Credential> issue(const CertificateOptions& terms) = 0;
   /// For a private key that exists already.
   [[nodiscard]] virtual Result<IssuedCertificate> issue_for_key(std::string_view private_pem,
-                                                                const CertificateTerms& terms) = 0;
+                                                                const CertificateOptions& terms) = 0;
   /// For the key of a certificate signing request (PEM). The request proves that its maker holds the key; of
   /// what else it says, only the name is looked at: kInvalidInput when it is there and is another one.
   [[nodiscard]] virtual Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
-                                                                    const CertificateTerms& terms) = 0;
+                                                                    const CertificateOptions& terms) = 0;
 
   /// A password that nobody guesses: 192 random bits in letters, digits, '-' and '_'.
   [[nodiscard]] virtual Result<std::string> new_password() = 0;

@@ -60,7 +60,7 @@ Status copy_model(const fs::path& from, const fs::path& to) {
 
 Status create_fleet(const fs::path& target, const FleetSettings& settings, CertificateAuthority& authority,
                     const std::optional<fs::path>& model, const Clock& clock,
-                    const std::function<Status(const FleetFolder&)>& furnish) {
+                    const std::function<Status(const FleetFolder&)>& prepare) {
   TRY_STATUS(check_settings(settings));
   std::error_code error;
   fs::path final_root = fs::absolute(target, error).lexically_normal();
@@ -82,7 +82,7 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(write_device_book(staged.device_book(), {}));
   if (model) TRY_STATUS(copy_model(*model, staged.model()));
   TRY_STATUS(write_file_atomically(staged.settings(), fleet_settings_text(settings)));
-  if (furnish) TRY_STATUS(furnish(staged));
+  if (prepare) TRY_STATUS(prepare(staged));
   return staging.commit();
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 using std::chrono::system_clock;
 
-CertificateTerms client_terms(const FleetSettings& settings, const std::string& name, int days,
-                              system_clock::time_point now) {
+CertificateOptions client_terms(const FleetSettings& settings, const std::string& name, int days,
+                                system_clock::time_point now) {
   return {.name = name,
           .use = CertificateUse::kClient,
           .alternative_names = {"URI:urn:aflguard:" + settings.name + ":" + name},
@@ -20,22 +20,22 @@ CertificateTerms client_terms(const FleetSettings& settings, const std::string& 
 
 }  // namespace
 
-CertificateTerms device_terms(const FleetSettings& settings, const std::string& name, int days,
-                              system_clock::time_point now) {
+CertificateOptions device_terms(const FleetSettings& settings, const std::string& name, int days,
+                                system_clock::time_point now) {
   return client_terms(settings, name, days, now);
 }
 
-CertificateTerms gateway_terms(const FleetSettings& settings, system_clock::time_point now) {
+CertificateOptions gateway_terms(const FleetSettings& settings, system_clock::time_point now) {
   return client_terms(settings, "gateway", settings.certificate_days, now);
 }
 
-CertificateTerms viewer_terms(const FleetSettings& settings, const std::string& name, int days,
-                              system_clock::time_point now) {
+CertificateOptions viewer_terms(const FleetSettings& settings, const std::string& name, int days,
+                                system_clock::time_point now) {
   return client_terms(settings, name, days, now);
 }
 
-CertificateTerms broker_terms(const FleetSettings& settings, system_clock::time_point now) {
-  CertificateTerms terms = client_terms(settings, "broker", settings.certificate_days, now);
+CertificateOptions broker_terms(const FleetSettings& settings, system_clock::time_point now) {
+  CertificateOptions terms = client_terms(settings, "broker", settings.certificate_days, now);
   terms.use = CertificateUse::kServer;
   terms.alternative_names = {"DNS:localhost", "IP:127.0.0.1", "IP:::1"};
   const std::string host = (is_ip_address(settings.broker_host) ? "IP:" : "DNS:") + settings.broker_host;

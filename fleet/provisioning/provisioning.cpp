@@ -26,10 +26,10 @@ struct Order {
   std::optional<std::string> private_pem;
 };
 
-Result<Order> fill(const DeviceOrder& order, const FleetSettings& settings, CertificateAuthority& authority,
+Result<Order> fill(const DeviceRequest& order, const FleetSettings& settings, CertificateAuthority& authority,
                    const Clock& clock) {
   const int days = order.days.value_or(settings.certificate_days);
-  const CertificateTerms terms = device_terms(settings, order.name, days, clock.wall());
+  const CertificateOptions terms = device_terms(settings, order.name, days, clock.wall());
   if (order.request_pem) {
     TRY(auto certificate, authority.issue_for_request(*order.request_pem, terms));
     return Order{std::move(certificate), std::nullopt};
@@ -128,7 +128,7 @@ Result<Device*> Fleet::find(const std::string& name) {
   return device;
 }
 
-Status Fleet::add_device(const DeviceOrder& order, CertificateAuthority& authority, const Clock& clock) {
+Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& authority, const Clock& clock) {
   TRY_STATUS(check_device_name(order.name));
   if (const Device* known = book_.find(order.name); known != nullptr) {
     return invalid_input("the fleet has a device '" + order.name + "' already" +
@@ -165,7 +165,7 @@ Status Fleet::add_device(const DeviceOrder& order, CertificateAuthority& authori
   return {};
 }
 
-Status Fleet::renew_device(const DeviceOrder& order, CertificateAuthority& authority, const Clock& clock) {
+Status Fleet::renew_device(const DeviceRequest& order, CertificateAuthority& authority, const Clock& clock) {
   TRY(const Device* device, find(order.name));
   if (device->revoked) {
     return invalid_input("device '" + order.name + "' is revoked; enrol the board under another name");
@@ -230,7 +230,7 @@ Status Fleet::revoke_device(const std::string& name, const std::vector<std::stri
 }
 
 Status Fleet::renew_role(FleetRole role, CertificateAuthority& authority, const Clock& clock) {
-  const auto renew = [&](const fs::path& folder, const CertificateTerms& terms) -> Status {
+  const auto renew = [&](const fs::path& folder, const CertificateOptions& terms) -> Status {
     TRY(const std::string key, read_text_file(folder / (terms.name + ".key"), kMaxPemBytes));
     TRY(const IssuedCertificate certificate, authority.issue_for_key(key, terms));
     return write_file_atomically(folder / (terms.name + ".crt"), certificate.pem);

@@ -31,13 +31,13 @@ inline constexpr std::chrono::days kAuthorityLifetime{7305};
 [[nodiscard]] Status create_fleet(const std::filesystem::path& target, const FleetSettings& settings,
                                   CertificateAuthority& authority,
                                   const std::optional<std::filesystem::path>& model, const Clock& clock,
-                                  const std::function<Status(const FleetFolder&)>& furnish = {});
+                                  const std::function<Status(const FleetFolder&)>& prepare = {});
 
 /// One of the fleet's own programs, whose certificate can be renewed like a device's.
 enum class FleetRole : std::uint8_t { kBroker, kGateway };
 
 /// What a new certificate of a device is made from.
-struct DeviceOrder {
+struct DeviceRequest {
   std::string name;
   std::optional<std::string>
       request_pem;          ///< for a key that was made on the device; otherwise one is made here
@@ -57,11 +57,11 @@ class Fleet final {
   [[nodiscard]] const ViewerBook& viewers() const { return viewers_; }
 
   /// Enrols a device and makes DIR/devices/NAME. kInvalidInput when the name was ever used.
-  [[nodiscard]] Status add_device(const DeviceOrder& order, CertificateAuthority& authority,
+  [[nodiscard]] Status add_device(const DeviceRequest& order, CertificateAuthority& authority,
                                   const Clock& clock);
   /// A new key and certificate for an enrolled device. The old ones stay good until they end, so nothing has
   /// to happen at the same moment; configuration in DIR/devices/NAME stays as it is.
-  [[nodiscard]] Status renew_device(const DeviceOrder& order, CertificateAuthority& authority,
+  [[nodiscard]] Status renew_device(const DeviceRequest& order, CertificateAuthority& authority,
                                     const Clock& clock);
   /// For good: in the book, in the revocation list and in the access list. The broker has not read them yet.
   /// `also` are further serials for the revocation list. Can be repeated.

@@ -23,11 +23,11 @@ enum class CutOff : std::uint8_t {
 /// repeated after a failure; kUnavailable when the broker does not enforce the lists within `patience`.
 [[nodiscard]] Result<CutOff> cut_off_device(Fleet& fleet, const std::string& name,
                                             CertificateAuthority& authority, const Clock& clock,
-                                            std::chrono::seconds patience);
+                                            std::chrono::seconds timeout);
 
 /// The same for a viewer.
 [[nodiscard]] Result<CutOff> cut_off_viewer(Fleet& fleet, const std::string& name,
                                             CertificateAuthority& authority, const Clock& clock,
-                                            std::chrono::seconds patience);
+                                            std::chrono::seconds timeout);
 
 }  // namespace aflguard::fleet

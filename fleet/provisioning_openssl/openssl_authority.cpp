@@ -85,7 +85,7 @@ std::string joined(const std::vector<std::string>& names) {
   return all;
 }
 
-Status describe_use(X509* certificate, X509* issuer, const CertificateTerms& terms) {
+Status describe_use(X509* certificate, X509* issuer, const CertificateOptions& terms) {
   TRY_STATUS(add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE"));
   TRY_STATUS(add_extension(certificate, issuer, NID_key_usage, "critical,digitalSignature"));
   TRY_STATUS(add_extension(certificate, issuer, NID_ext_key_usage,
@@ -105,7 +105,7 @@ std::string requested_name(X509_REQ* request) {
 }
 
 /// The number of a list; -1 when it has none.
-long number_of(const X509_CRL* list) {
+long seed_from_name(const X509_CRL* list) {
   const OpensslInteger number(
       static_cast<ASN1_INTEGER*>(X509_CRL_get_ext_d2i(list, NID_crl_number, nullptr, nullptr)));
   return number ? ASN1_INTEGER_get(number.get()) : -1;
@@ -140,11 +140,11 @@ struct OpensslAuthority::State {
   std::string certificate_pem;
   system_clock::time_point not_after;
 
-  [[nodiscard]] Result<IssuedCertificate> sign(EVP_PKEY* subject_key, const CertificateTerms& terms) const;
+  [[nodiscard]] Result<IssuedCertificate> sign(EVP_PKEY* subject_key, const CertificateOptions& terms) const;
 };
 
 Result<IssuedCertificate> OpensslAuthority::State::sign(EVP_PKEY* subject_key,
-                                                        const CertificateTerms& terms) const {
+                                                        const CertificateOptions& terms) const {
   TRY_STATUS(check_identifier("certificate name", terms.name));
   if (terms.not_after > not_after) {
     return invalid_input("a certificate until " + to_rfc3339(terms.not_after) +
@@ -218,7 +218,7 @@ system_clock::time_point OpensslAuthority::not_after() const {
   return state_->not_after;
 }
 
-Result<Credential> OpensslAuthority::issue(const CertificateTerms& terms) {
+Result<Credential> OpensslAuthority::issue(const CertificateOptions& terms) {
   const OpensslKey key(EVP_EC_gen("P-256"));
   if (!key) return library_failed("make a key");
   Credential credential;
@@ -229,14 +229,14 @@ Result<Credential> OpensslAuthority::issue(const CertificateTerms& terms) {
 }
 
 Result<IssuedCertificate> OpensslAuthority::issue_for_key(std::string_view private_pem,
-                                                          const CertificateTerms& terms) {
+                                                          const CertificateOptions& terms) {
   const OpensslKey key = private_key_from_pem(private_pem);
   if (!key) return openssl_error(ErrorKind::kInvalidInput, "the private key cannot be read");
   return state_->sign(key.get(), terms);
 }
 
 Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view request_pem,
-                                                              const CertificateTerms& terms) {
+                                                              const CertificateOptions& terms) {
   const OpensslRequest request = request_from_pem(request_pem);
   if (!request) {
     return openssl_error(ErrorKind::kInvalidInput, "it is no certificate signing request in PEM");
@@ -284,7 +284,7 @@ Result<std::string> OpensslAuthority::revocation_list(std::span<const std::strin
   long number = 1;
   system_clock::time_point date = now;
   if (const OpensslCrl previous = crl_from_pem(previous_pem); previous) {
-    number = number_of(previous.get()) + 1;
+    number = seed_from_name(previous.get()) + 1;
     TRY(const auto earlier, from_asn1(X509_CRL_get0_lastUpdate(previous.get())));
     date = std::max(date, earlier + std::chrono::seconds(1));
   }

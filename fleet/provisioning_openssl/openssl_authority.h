@@ -27,11 +27,11 @@ class OpensslAuthority final : public CertificateAuthority {
   [[nodiscard]] const std::string& certificate_pem() const override;
   [[nodiscard]] Result<std::string> private_pem() const override;
   [[nodiscard]] std::chrono::system_clock::time_point not_after() const override;
-  [[nodiscard]] Result<Credential> issue(const CertificateTerms& terms) override;
+  [[nodiscard]] Result<Credential> issue(const CertificateOptions& terms) override;
   [[nodiscard]] Result<IssuedCertificate> issue_for_key(std::string_view private_pem,
-                                                        const CertificateTerms& terms) override;
+                                                        const CertificateOptions& terms) override;
   [[nodiscard]] Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
-                                                            const CertificateTerms& terms) override;
+                                                            const CertificateOptions& terms) override;
   [[nodiscard]] Result<std::string> new_password() override;
   [[nodiscard]] Result<std::string> password_verifier(std::string_view password) override;
   [[nodiscard]] Result<std::string> revocation_list(std::span<const std::string> serials,

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kCutSpan{60};
 
 }  // namespace
 
-FleetWatch::FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetPicture picture)
+FleetWatch::FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetState picture)
     : identity_(std::move(identity)), topics_(std::move(topics)), picture_(std::move(picture)) {}
 
 FleetWatch::~FleetWatch() {
@@ -29,7 +29,7 @@ FleetWatch::~FleetWatch() {
 
 Result<std::unique_ptr<FleetWatch>> FleetWatch::start(const fleet::ViewerIdentity& identity) {
   TRY(auto topics, FleetTopics::create(identity.fleet));
-  TRY(auto picture, FleetPicture::create(identity.fleet, identity.name));
+  TRY(auto picture, FleetState::create(identity.fleet, identity.name));
   std::unique_ptr<FleetWatch> watch(new FleetWatch(identity, std::move(topics), std::move(picture)));
   TRY_STATUS(watch->connect());
   return watch;

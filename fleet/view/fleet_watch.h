@@ -10,7 +10,7 @@
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
 #include "fleet/folder/viewer_identity.h"
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 namespace aflguard::view {
 
@@ -28,7 +28,7 @@ class FleetWatch final {
   /// Takes in everything that has come; when nothing has, waits for something until `deadline`.
   void listen(Deadline deadline);
 
-  [[nodiscard]] const FleetPicture& picture() const { return picture_; }
+  [[nodiscard]] const FleetState& picture() const { return picture_; }
   [[nodiscard]] bool connected() const { return connected_; }
   /// Connected at least once.
   [[nodiscard]] bool was_connected() const { return was_connected_; }
@@ -49,7 +49,7 @@ class FleetWatch final {
   void ask_device(const std::string& device);
 
  private:
-  FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetPicture picture);
+  FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetState picture);
   [[nodiscard]] Status connect();
   void take(const BusEvent& event);
   void publish(const std::string& question);
@@ -62,7 +62,7 @@ class FleetWatch final {
   NoLog log_;
   fleet::ViewerIdentity identity_;
   FleetTopics topics_;
-  FleetPicture picture_;
+  FleetState picture_;
   std::unique_ptr<MessageBus> bus_;
   bool connected_ = false;
   bool was_connected_ = false;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 namespace aflguard::view {
 

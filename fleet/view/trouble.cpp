@@ -75,7 +75,7 @@ void add_distance(Trouble& trouble, const DevicePicture& device) {
 
 void add_board(Trouble& trouble, const DevicePicture& device, WallTime now) {
   if (!device.words) return;
-  const DeviceWords& words = *device.words;
+  const ReportedStatus& words = *device.words;
   if (words.temperature_c && *words.temperature_c >= kHotCelsius) {
     add(trouble, TroubleLevel::kNotice, 40, formatted("%.0f degrees C", *words.temperature_c));
   }
@@ -149,7 +149,7 @@ Trouble gateway_trouble(const GatewayPicture& gateway, WallTime now) {
   return trouble;
 }
 
-std::vector<DeviceRow> by_trouble(const FleetPicture& picture, WallTime now) {
+std::vector<DeviceRow> by_trouble(const FleetState& picture, WallTime now) {
   std::vector<DeviceRow> rows;
   rows.reserve(picture.devices().size());
   for (const auto& [name, device] : picture.devices()) {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 namespace aflguard::view {
 
@@ -39,7 +39,7 @@ struct DeviceRow {
 };
 
 /// Every device, the most troubled first; names decide among equals.
-[[nodiscard]] std::vector<DeviceRow> by_trouble(const FleetPicture& picture, WallTime now);
+[[nodiscard]] std::vector<DeviceRow> by_trouble(const FleetState& picture, WallTime now);
 
 struct FleetTally {
   std::size_t devices = 0;

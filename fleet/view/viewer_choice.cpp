@@ -17,7 +17,7 @@
 namespace aflguard::view {
 namespace {
 
-constexpr std::chrono::seconds kShortLookPatience{30};
+constexpr std::chrono::seconds kShortLookTimeout{30};
 constexpr std::chrono::milliseconds kAskAgain{100};
 
 /// A lock on the key's file, which everybody who may use it can open; none while somebody else has it.
@@ -82,21 +82,21 @@ Result<std::vector<fleet::ViewerIdentity>> candidates(const ViewerRequest& reque
 
 }  // namespace
 
-HeldViewer::HeldViewer(HeldViewer&& other) noexcept
+ViewerLease::ViewerLease(ViewerLease&& other) noexcept
     : identity_(std::move(other.identity_)), lock_(std::exchange(other.lock_, -1)) {}
 
-HeldViewer::~HeldViewer() {
+ViewerLease::~ViewerLease() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-Result<HeldViewer> HeldViewer::choose(const ViewerRequest& request, ViewerUse use) {
+Result<ViewerLease> ViewerLease::choose(const ViewerRequest& request, ViewerUse use) {
   TRY(const auto identities, candidates(request, use));
-  const auto deadline = std::chrono::steady_clock::now() + kShortLookPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kShortLookTimeout;
   while (true) {
     std::optional<Error> problem;
     for (const fleet::ViewerIdentity& identity : identities) {
       const auto lock = try_lock(identity);
-      if (lock.ok() && *lock) return HeldViewer(identity, **lock);
+      if (lock.ok() && *lock) return ViewerLease(identity, **lock);
       if (!lock.ok() && !problem) problem = lock.error();
     }
     if (problem && identities.size() == 1) return *problem;

@@ -22,19 +22,19 @@ enum class ViewerUse : unsigned char {
 
 /// An identity that no other program of this machine watches with as long as this lives. A broker keeps one
 /// connection per identity, so two programs with the same one would push each other out for ever.
-class HeldViewer final {
+class ViewerLease final {
  public:
   /// kUnavailable, with what to do, when every identity that fits is in use.
-  [[nodiscard]] static Result<HeldViewer> choose(const ViewerRequest& request, ViewerUse use);
-  HeldViewer(HeldViewer&& other) noexcept;
-  HeldViewer& operator=(HeldViewer&&) = delete;
-  HeldViewer(const HeldViewer&) = delete;
-  ~HeldViewer();
+  [[nodiscard]] static Result<ViewerLease> choose(const ViewerRequest& request, ViewerUse use);
+  ViewerLease(ViewerLease&& other) noexcept;
+  ViewerLease& operator=(ViewerLease&&) = delete;
+  ViewerLease(const ViewerLease&) = delete;
+  ~ViewerLease();
 
   [[nodiscard]] const fleet::ViewerIdentity& identity() const { return identity_; }
 
  private:
-  HeldViewer(fleet::ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
+  ViewerLease(fleet::ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
   fleet::ViewerIdentity identity_;
   int lock_;
 };

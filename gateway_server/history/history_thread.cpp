@@ -20,7 +20,7 @@ constexpr std::uint64_t kLeaveFree = 64u << 20;
 
 }  // namespace
 
-HistoryThread::HistoryThread(std::unique_ptr<TelemetryStore> store, std::filesystem::path folder, Tell tell,
+HistoryThread::HistoryThread(std::unique_ptr<SqliteHistory> store, std::filesystem::path folder, Tell tell,
                              const Clock& clock, LogSink& log)
     : store_(std::move(store)),
       folder_(std::move(folder)),

@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/history/history_points.h"
-#include "gateway_server/store/sqlite_telemetry.h"
+#include "gateway_server/store/sqlite_history.h"
 
 namespace aflguard::gateway {
 
@@ -29,7 +29,7 @@ class HistoryThread final {
   using Tell = std::function<void(const std::string& viewer, std::string json)>;
 
   /// `clock` and `log` are borrowed. `tell` is called on this object's thread.
-  HistoryThread(std::unique_ptr<TelemetryStore> store, std::filesystem::path folder, Tell tell,
+  HistoryThread(std::unique_ptr<SqliteHistory> store, std::filesystem::path folder, Tell tell,
                 const Clock& clock, LogSink& log);
   ~HistoryThread();
 
@@ -56,7 +56,7 @@ class HistoryThread final {
   void note(const Status& status);
   [[nodiscard]] std::int64_t now_ms() const;
 
-  std::unique_ptr<TelemetryStore> store_;
+  std::unique_ptr<SqliteHistory> store_;
   const std::filesystem::path folder_;
   const Tell tell_;
   const Clock& clock_;

@@ -39,7 +39,7 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,
-                                   UpdateRules rules, RefusalLedger& ledger,
+                                   UpdateRules rules, RefusalLog& ledger,
                                    std::function<bool(VerifiedUpdate)> hand_on)
     : opener_(opener),
       rules_(std::move(rules)),
@@ -71,7 +71,7 @@ void VerificationPool::stop() {
 void VerificationPool::work() {
   while (auto envelope = queue_.pop_until(std::chrono::steady_clock::time_point::max())) {
     const std::string sender = envelope->sender;
-    WaitingPlaces::Place place = std::move(envelope->place);
+    UpdateQuota::Place place = std::move(envelope->place);
     auto update = verify_update(std::move(*envelope), opener_, rules_);
     if (!update) {
       ledger_.note(sender, update.error(), std::chrono::steady_clock::now());

@@ -7,7 +7,7 @@
 
 #include "core/base/bounded_queue.h"
 #include "core/envelope/envelope.h"
-#include "gateway_server/intake/refusal_ledger.h"
+#include "gateway_server/intake/refusal_log.h"
 #include "gateway_server/judging/update_judge.h"
 
 namespace aflguard::gateway {
@@ -24,7 +24,7 @@ struct UpdateRules {
 struct ReceivedEnvelope {
   std::string sender;  ///< device named in the topic
   Bytes bytes;
-  WaitingPlaces::Place place = nullptr;  ///< filled by the pool
+  UpdateQuota::Place place = nullptr;  ///< filled by the pool
 };
 
 /// Opens one envelope: shape, signature, sender, fleet, model, numbers. Thread-safe.
@@ -42,7 +42,7 @@ class VerificationPool final {
 
   /// `opener` and `ledger` are borrowed. `hand_on` is called by the workers; false means that it is full.
   VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener, UpdateRules rules,
-                   RefusalLedger& ledger, std::function<bool(VerifiedUpdate)> hand_on);
+                   RefusalLog& ledger, std::function<bool(VerifiedUpdate)> hand_on);
   ~VerificationPool();
 
   /// Refuses as overloaded when the queue is full, or this device's part of it.
@@ -57,9 +57,9 @@ class VerificationPool final {
 
   const EnvelopeOpener& opener_;
   const UpdateRules rules_;
-  RefusalLedger& ledger_;
+  RefusalLog& ledger_;
   const std::function<bool(VerifiedUpdate)> hand_on_;
-  WaitingPlaces places_;
+  UpdateQuota places_;
   BoundedQueue<ReceivedEnvelope> queue_;
   std::vector<std::thread> workers_;
 };

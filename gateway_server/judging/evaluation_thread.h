@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/gateway_store.h"
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 
 namespace aflguard::gateway {
 

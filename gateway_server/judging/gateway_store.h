@@ -14,7 +14,7 @@
 
 namespace aflguard::gateway {
 
-/// What the gateway remembers of one device. `id` is its number for filters and never changes.
+/// What the gateway remembers of one device. `id` is its number for guards and never changes.
 struct DeviceRecord {
   ClientId id = 0;
   std::string name;

@@ -11,7 +11,7 @@
 #include "core/base/log.h"
 #include "gateway_server/judging/gateway_counters.h"
 #include "gateway_server/judging/update_judge.h"
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 
 namespace aflguard::gateway {
 
@@ -37,7 +37,7 @@ struct JudgeOutputs {
   std::function<void(const VerdictRecord&, const DeviceRecord&)> judged = {};
 };
 
-/// The one thread that owns the judge, and with it model, filter, store and recording. It takes what waits,
+/// The one thread that owns the judge, and with it model, guard, store and recording. It takes what waits,
 /// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
 class JudgeThread final {
  public:

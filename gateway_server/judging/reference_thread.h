@@ -8,7 +8,7 @@
 #include "core/aggregation/reference_update.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/judge_thread.h"
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 
 namespace aflguard::gateway {
 

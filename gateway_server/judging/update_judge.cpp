@@ -56,7 +56,7 @@ Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t d
 }
 
 void UpdateJudge::forget_after(std::chrono::milliseconds silence) {
-  silence_ms_ = aggregator_.filter().needs().votes ? silence.count() : 0;
+  silence_ms_ = aggregator_.guard().needs().votes ? silence.count() : 0;
   heard_.clear();
   if (silence_ms_ <= 0) return;
   for (const auto& [name, known] : devices_) heard_.emplace(known.last_seen_ms, known.id);
@@ -72,7 +72,7 @@ bool UpdateJudge::counts(const DeviceRecord& known) const {
 }
 
 void UpdateJudge::voters_changed() {
-  if (!aggregator_.filter().needs().votes) return;
+  if (!aggregator_.guard().needs().votes) return;
   for (const auto& [name, known] : devices_) {
     if (counts(known)) {
       left_.erase(known.id);
@@ -98,7 +98,7 @@ void UpdateJudge::forget_silent() {
 }
 
 void UpdateJudge::note_vote(const DeviceRecord& sender, std::int64_t seen_before_ms) {
-  if (!aggregator_.filter().needs().votes) return;
+  if (!aggregator_.guard().needs().votes) return;
   heard_.erase({seen_before_ms, sender.id});
   if (!counts(sender)) {  // revoked while its update was under way
     left_.insert(sender.id);

@@ -15,7 +15,7 @@
 #include "core/envelope/messages.h"
 #include "core/recording/recording_file.h"
 #include "core/verdict/refusal.h"
-#include "gateway_server/intake/waiting_places.h"
+#include "gateway_server/intake/update_quota.h"
 #include "gateway_server/judging/gateway_store.h"
 
 namespace aflguard::gateway {
@@ -24,7 +24,7 @@ namespace aflguard::gateway {
 struct VerifiedUpdate {
   std::string device;
   UpdateMessage message;
-  WaitingPlaces::Place place = nullptr;  ///< among those that wait
+  UpdateQuota::Place place = nullptr;  ///< among those that wait
 };
 
 /// Turns verified updates into durable verdicts. The one owner of aggregator, store and recording; no thread

@@ -7,7 +7,7 @@ constexpr std::size_t kMaxWaiting = 10'000;  // answers without models: a few hu
 
 }  // namespace
 
-ReplyThread::ReplyThread(GatewayVoice& voice, double models_per_second, Outputs outputs,
+ReplyThread::ReplyThread(ReplySigner& voice, double models_per_second, Outputs outputs,
                          GatewayCounters& counters, const Clock& clock, LogSink& log)
     : voice_(voice),
       budget_(models_per_second),

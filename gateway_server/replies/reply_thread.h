@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/rate_budget.h"
 #include "gateway_server/judging/gateway_counters.h"
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 
 namespace aflguard::gateway {
 
@@ -22,7 +22,7 @@ class ReplyThread final {
     std::function<void(Bytes envelope)> model;  ///< for the retained topic
   };
 
-  ReplyThread(GatewayVoice& voice, double models_per_second, Outputs outputs, GatewayCounters& counters,
+  ReplyThread(ReplySigner& voice, double models_per_second, Outputs outputs, GatewayCounters& counters,
               const Clock& clock, LogSink& log);
   ~ReplyThread();
 
@@ -42,7 +42,7 @@ class ReplyThread final {
   void handle(VerdictMessage verdict);
   void handle(PublishModel);
 
-  GatewayVoice& voice_;
+  ReplySigner& voice_;
   RateBudget budget_;
   const Outputs outputs_;
   GatewayCounters& counters_;

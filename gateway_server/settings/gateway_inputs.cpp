@@ -38,16 +38,15 @@ Result<GatewayInputs> read_gateway_inputs(const GatewaySettings& settings) {
   return inputs;
 }
 
-void spell_out_guard(std::span<const FilterKind> kinds, GatewaySettings& settings) {
-  const auto kind = find_filter(kinds, settings.guard.name);
+void spell_out_guard(std::span<const GuardKind> kinds, GatewaySettings& settings) {
+  const auto kind = find_guard(kinds, settings.guard.name);
   if (kind) settings.guard.options = with_defaults((*kind)->options, std::move(settings.guard.options));
 }
 
-Result<std::unique_ptr<UpdateFilter>> make_guard(const GatewaySettings& settings,
-                                                 std::span<const FilterKind> kinds,
-                                                 const FilterSettings& filter) {
-  TRY(const FilterKind* kind, find_filter(kinds, settings.guard.name));
-  TRY(auto guard, make_filter(*kind, filter));
+Result<std::unique_ptr<Guard>> make_guard(const GatewaySettings& settings, std::span<const GuardKind> kinds,
+                                          const GuardSettings& guard_settings) {
+  TRY(const GuardKind* kind, find_guard(kinds, settings.guard.name));
+  TRY(auto guard, make_guard(*kind, guard_settings));
   if (guard->needs().round > 1) {
     return invalid_input("guard '" + settings.guard.name +
                          "' works in rounds, and a live gateway waits for nobody; choose another");
@@ -60,17 +59,16 @@ Result<std::unique_ptr<UpdateFilter>> make_guard(const GatewaySettings& settings
   return guard;
 }
 
-FilterSettings filter_settings(const GatewaySettings& settings, std::size_t dimension,
-                               std::uint64_t clients) {
-  FilterSettings filter;
-  filter.dimension = dimension;
-  filter.clients = clients;
-  filter.lambda = settings.guard.lambda;
-  filter.options = settings.guard.options;
-  return filter;
+GuardSettings guard_settings(const GatewaySettings& settings, std::size_t dimension, std::uint64_t clients) {
+  GuardSettings guard;
+  guard.dimension = dimension;
+  guard.clients = clients;
+  guard.lambda = settings.guard.lambda;
+  guard.options = settings.guard.options;
+  return guard;
 }
 
-AggregatorOptions aggregator_options(const GatewaySettings& settings, const FilterNeeds& needs) {
+AggregatorOptions aggregator_options(const GatewaySettings& settings, const GuardNeeds& needs) {
   AggregatorOptions options;
   options.learning_rate = settings.training.learning_rate;
   options.reference_interval = settings.guard.reference_interval;

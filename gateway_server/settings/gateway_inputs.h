@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/aggregation/aggregator.h"
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/envelope/messages.h"
 #include "core/learning/data/dataset.h"
 #include "core/learning/model_package.h"
@@ -27,16 +27,16 @@ struct GatewayInputs {
 
 /// Writes the defaults of the guard's options out, so that what stores and recordings say of a guard keeps
 /// its meaning when a later version has other defaults. An unknown guard is left to make_guard.
-void spell_out_guard(std::span<const FilterKind> kinds, GatewaySettings& settings);
+void spell_out_guard(std::span<const GuardKind> kinds, GatewaySettings& settings);
 
 /// The guard of the configuration, for a fleet of `clients` devices. kInvalidInput when it is unknown, works
 /// in rounds, or needs trusted samples that the configuration does not give.
-[[nodiscard]] Result<std::unique_ptr<UpdateFilter>> make_guard(const GatewaySettings& settings,
-                                                               std::span<const FilterKind> kinds,
-                                                               const FilterSettings& filter);
-[[nodiscard]] FilterSettings filter_settings(const GatewaySettings& settings, std::size_t dimension,
-                                             std::uint64_t clients);
-[[nodiscard]] AggregatorOptions aggregator_options(const GatewaySettings& settings, const FilterNeeds& needs);
+[[nodiscard]] Result<std::unique_ptr<Guard>> make_guard(const GatewaySettings& settings,
+                                                        std::span<const GuardKind> kinds,
+                                                        const GuardSettings& guard_settings);
+[[nodiscard]] GuardSettings guard_settings(const GatewaySettings& settings, std::size_t dimension,
+                                           std::uint64_t clients);
+[[nodiscard]] AggregatorOptions aggregator_options(const GatewaySettings& settings, const GuardNeeds& needs);
 
 /// What every model message of this fleet says besides version and parameters.
 [[nodiscard]] Result<ModelMessage> model_terms(const GatewaySettings& settings,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/base/log.h"
 #include "core/base/result.h"
 #include "core/learning/dataset_files.h"

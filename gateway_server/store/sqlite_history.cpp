@@ -1,106 +1,226 @@
 #include "gateway_server/store/sqlite_history.h"
 
+#include <algorithm>
+#include <map>
+
 #include "gateway_server/store/sqlite_database.h"
 
 namespace aflguard::gateway {
-
-struct GatewayHistory::State {
-  SqliteDatabase database;
-};
-
 namespace {
 
-EvaluationRecord read_evaluation(const SqliteStatement& row) {
-  return {row.number(0), row.number(1), row.real(2), row.integer(3)};
-}
+/// Rows per transaction: some milliseconds in which nobody else can write.
+constexpr std::size_t kRowsAtOnce = 256;
+/// Steps that one call of prune() removes of a level at most; a call per minute keeps up with the finest.
+constexpr std::int64_t kStepsPruned = 12;
 
-VerdictRecord read_verdict(const SqliteStatement& row) {
-  VerdictRecord record;
-  record.iteration = row.number(0);
-  record.device = static_cast<ClientId>(row.integer(1));
-  record.sequence = row.number(2);
-  record.verdict.accepted = row.integer(3) != 0;
-  record.verdict.reason = static_cast<Reason>(row.integer(4));
-  record.verdict.distance = row.real(5);
-  record.verdict.bound = row.real(6);
-  record.base_version = row.number(7);
-  record.version = row.number(8);
-  record.verdict.delay = row.number(9);
-  record.time_ms = row.integer(10);
-  return record;
-}
-
-/// Every row of `sql`, through `read`.
-template <typename Row>
-Result<std::vector<Row>> read_all(SqliteDatabase& database, const char* sql,
-                                  Row (*read)(const SqliteStatement&)) {
-  std::vector<Row> rows;
-  TRY(auto statement, database.prepare(sql));
-  while (true) {
-    TRY(const bool more, statement.step());
-    if (!more) return rows;
-    rows.push_back(read(statement));
-  }
+std::int64_t step_of(std::size_t level) {
+  return kHistoryLevels[level].step_ms;
 }
 
 }  // namespace
 
-GatewayHistory::GatewayHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
-GatewayHistory::GatewayHistory(GatewayHistory&&) noexcept = default;
-GatewayHistory& GatewayHistory::operator=(GatewayHistory&&) noexcept = default;
-GatewayHistory::~GatewayHistory() = default;
+struct SqliteHistory::Internals {
+  SqliteDatabase database;
+  SqliteStatement put_fleet;
+  SqliteStatement put_device;
+  SqliteStatement find_fleet;
+  SqliteStatement find_point;
+  SqliteStatement find_name;
+  std::size_t rows = 0;  ///< in the open transaction
 
-Result<GatewayHistory> GatewayHistory::open(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return not_found(file.string() + ": there is no store");
-  TRY(auto database, SqliteDatabase::open(file, SqliteDatabase::Access::kReadOnly));
-  return GatewayHistory(std::make_unique<State>(State{std::move(database)}));
-}
-
-Result<FleetProgress> GatewayHistory::progress() {
-  FleetProgress progress;
-  SqliteDatabase& database = state_->database;
-  // One moment for all that is read.
-  TRY_STATUS(database.run("BEGIN"));
-  const auto read = [&]() -> Status {
-    TRY(auto state, database.prepare("SELECT iteration, version FROM state"));
-    TRY(const bool begun, state.step());
-    if (begun) {
-      progress.iteration = state.number(0);
-      progress.version = state.number(1);
-    }
-    TRY(progress.devices,
-        read_all<DeviceTally>(database, "SELECT id, name, accepted, rejected FROM devices ORDER BY id",
-                              [](const SqliteStatement& row) {
-                                return DeviceTally{static_cast<ClientId>(row.integer(0)), row.text(1),
-                                                   row.number(2), row.number(3)};
-                              }));
-    TRY(const auto latest,
-        read_all<EvaluationRecord>(database,
-                                   "SELECT iteration, version, test_error, time FROM evaluations "
-                                   "ORDER BY iteration DESC LIMIT 1",
-                                   read_evaluation));
-    if (!latest.empty()) progress.evaluation = latest.front();
+  [[nodiscard]] Status prepare() {
+    TRY(put_fleet,
+        database.prepare(
+            "INSERT INTO history_fleet VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (step, time) DO UPDATE "
+            "SET "
+            "version = excluded.version, accepted = accepted + excluded.accepted, rejected = rejected + "
+            "excluded.rejected, refused = refused + excluded.refused, delay_sum = delay_sum + "
+            "excluded.delay_sum, test_error = coalesce(excluded.test_error, test_error)"));
+    TRY(put_device,
+        database.prepare(
+            "INSERT INTO history_devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (step, time, device) "
+            "DO "
+            "UPDATE SET accepted = accepted + excluded.accepted, rejected = rejected + excluded.rejected, "
+            "delay_sum = delay_sum + excluded.delay_sum, measured = measured + excluded.measured, "
+            "distance_sum "
+            "= distance_sum + excluded.distance_sum, bound_sum = bound_sum + excluded.bound_sum"));
+    TRY(find_fleet,
+        database.prepare(
+            "SELECT time, version, accepted, rejected, refused, delay_sum, test_error, test_error "
+            "IS NULL FROM history_fleet WHERE step = ? AND time >= ? AND time < ? ORDER BY time"));
+    TRY(find_point,
+        database.prepare("SELECT accepted, rejected, delay_sum, measured, distance_sum, bound_sum "
+                         "FROM history_devices WHERE step = ? AND time = ? AND device = ?"));
+    TRY(find_name, database.prepare("SELECT id FROM devices WHERE name = ?"));
     return {};
-  };
-  const Status status = read();
-  TRY_STATUS(database.run("COMMIT"));
-  if (!status.ok()) return status.error();
-  return progress;
+  }
+
+  [[nodiscard]] Status before_row() {
+    if (rows++ == 0) return database.run("BEGIN IMMEDIATE");
+    return {};
+  }
+  [[nodiscard]] Status after_row() {
+    if (rows < kRowsAtOnce) return {};
+    return finish();
+  }
+  [[nodiscard]] Status finish() {
+    if (rows == 0) return {};
+    rows = 0;
+    return database.run("COMMIT");
+  }
+
+  [[nodiscard]] Status put(std::size_t level, const FleetPoint& point) {
+    TRY_STATUS(before_row());
+    put_fleet.bind(step_of(level))
+        .bind(point.time_ms)
+        .bind(point.version)
+        .bind(point.accepted)
+        .bind(point.rejected)
+        .bind(point.refused)
+        .bind(point.delay_sum);
+    if (point.test_error) put_fleet.bind(*point.test_error);  // otherwise it stays null
+    TRY_STATUS(put_fleet.run());
+    return after_row();
+  }
+
+  [[nodiscard]] Status put(std::size_t level, const DevicePoint& point) {
+    TRY_STATUS(before_row());
+    TRY_STATUS(put_device.bind(step_of(level))
+                   .bind(point.time_ms)
+                   .bind(point.device)
+                   .bind(point.accepted)
+                   .bind(point.rejected)
+                   .bind(point.delay_sum)
+                   .bind(point.measured)
+                   .bind(point.distance_sum)
+                   .bind(point.bound_sum)
+                   .run());
+    return after_row();
+  }
+
+  [[nodiscard]] Status put_all(std::span<const HistoryBatch> batches) {
+    for (std::size_t level = 0; level < kHistoryLevels.size(); ++level) {
+      std::map<std::int64_t, FleetPoint> fleet;
+      std::map<std::pair<std::int64_t, ClientId>, DevicePoint> devices;
+      for (const HistoryBatch& batch : batches) {
+        const std::int64_t time = step_begin(batch.fleet.time_ms, step_of(level));
+        FleetPoint& sum = fleet[time];
+        sum.add(batch.fleet);
+        sum.time_ms = time;
+        for (const DevicePoint& point : batch.devices) {
+          DevicePoint& device = devices[{time, point.device}];
+          device.add(point);
+          device.time_ms = time;
+          device.device = point.device;
+        }
+      }
+      for (const auto& [key, point] : fleet) TRY_STATUS(put(level, point));
+      for (const auto& [key, point] : devices) TRY_STATUS(put(level, point));
+    }
+    return finish();
+  }
+
+  [[nodiscard]] Status prune(const std::string& table, std::size_t level, std::int64_t cutoff) {
+    const std::string step = std::to_string(step_of(level));
+    TRY(const std::string oldest, database.query_text("SELECT time FROM " + table + " WHERE step = " + step +
+                                                      " ORDER BY time LIMIT 1"));
+    if (oldest.empty()) return {};
+    const std::int64_t from = std::stoll(oldest);
+    const std::int64_t to = std::min(cutoff, from + kStepsPruned * step_of(level));
+    if (from >= to) return {};
+    return database.run("DELETE FROM " + table + " WHERE step = " + step + " AND time >= " + oldest +
+                        " AND time < " + std::to_string(to));
+  }
+};
+
+SqliteHistory::SqliteHistory(std::unique_ptr<Internals> internals) : internals_(std::move(internals)) {}
+SqliteHistory::~SqliteHistory() = default;
+
+Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::filesystem::path& file) {
+  TRY(SqliteDatabase database, SqliteDatabase::open(file, SqliteDatabase::Access::kReadWrite));
+  // In a write-ahead log NORMAL waits for the disk only when the log is moved into the file.
+  TRY_STATUS(database.run("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 1000"));
+  auto internals = std::unique_ptr<Internals>(new Internals{std::move(database), {}, {}, {}, {}, {}});
+  TRY_STATUS(internals->prepare());
+  return std::unique_ptr<SqliteHistory>(new SqliteHistory(std::move(internals)));
 }
 
-Result<std::vector<VerdictRecord>> GatewayHistory::verdicts() {
-  return read_all<VerdictRecord>(state_->database,
-                                 "SELECT iteration, device, sequence, accepted, reason, distance, bound, "
-                                 "base_version, version, delay, time FROM verdicts ORDER BY iteration",
-                                 read_verdict);
+Status SqliteHistory::add(std::span<const HistoryBatch> batches) {
+  const Status added = internals_->put_all(batches);
+  if (added.ok()) return {};
+  internals_->rows = 0;
+  (void)internals_->database.run("ROLLBACK");  // some failures have rolled back by themselves
+  return added;
 }
 
-Result<std::vector<EvaluationRecord>> GatewayHistory::evaluations() {
-  return read_all<EvaluationRecord>(state_->database,
-                                    "SELECT iteration, version, test_error, time FROM evaluations "
-                                    "ORDER BY iteration",
-                                    read_evaluation);
+Status SqliteHistory::prune(std::int64_t now_ms) {
+  TRY(const std::string counted, internals_->database.query_text("SELECT count(*) FROM devices"));
+  const std::uint64_t devices = std::max<std::uint64_t>(std::stoull(counted), kFullyKeptDevices);
+  for (std::size_t level = 0; level < kHistoryLevels.size(); ++level) {
+    const std::int64_t kept = kHistoryLevels[level].kept_ms;
+    TRY_STATUS(internals_->prune("history_fleet", level, now_ms - kept));
+    const auto of_devices = static_cast<std::int64_t>(
+        static_cast<double>(kept) * static_cast<double>(kFullyKeptDevices) / static_cast<double>(devices));
+    TRY_STATUS(internals_->prune("history_devices", level, now_ms - of_devices));
+  }
+  return {};
+}
+
+Result<std::vector<FleetPoint>> SqliteHistory::fleet(std::size_t level, std::int64_t from_ms,
+                                                     std::int64_t to_ms) {
+  std::vector<FleetPoint> points;
+  SqliteStatement& find = internals_->find_fleet;
+  find.bind(step_of(level)).bind(from_ms).bind(to_ms);
+  while (true) {
+    const auto more = find.step();
+    if (!more.ok() || !*more) {
+      find.reset();
+      if (!more.ok()) return more.error();
+      return points;
+    }
+    FleetPoint point = {
+        find.integer(0), find.number(1), find.number(2), find.number(3), find.number(4), find.number(5), {}};
+    if (find.integer(7) == 0) point.test_error = find.real(6);
+    points.push_back(point);
+  }
+}
+
+/// Rows lie in the order of time, so that writing them touches few pages; one device's are found one by one.
+Result<std::vector<DevicePoint>> SqliteHistory::device(ClientId device, std::size_t level,
+                                                       std::int64_t from_ms, std::int64_t to_ms) {
+  std::vector<DevicePoint> points;
+  SqliteStatement& find = internals_->find_point;
+  const std::string step = std::to_string(step_of(level));
+  // Outside of what there is, nothing needs to be looked for.
+  for (const auto& [order, bound] : {std::pair{"ASC", &from_ms}, std::pair{"DESC", &to_ms}}) {
+    TRY(const std::string end,
+        internals_->database.query_text("SELECT time FROM history_devices WHERE step = " + step +
+                                        " ORDER BY time " + order + " LIMIT 1"));
+    if (end.empty()) return points;
+    const std::int64_t time = std::stoll(end);
+    *bound = bound == &from_ms ? std::max(from_ms, time) : std::min(to_ms, time + 1);
+  }
+  from_ms = step_begin(from_ms, step_of(level));
+  for (std::int64_t time = from_ms; time < to_ms; time += step_of(level)) {
+    const auto found = find.bind(step_of(level)).bind(time).bind(device).step();
+    if (found.ok() && *found) {
+      points.push_back({time, device, find.number(0), find.number(1), find.number(2), find.number(3),
+                        find.real(4), find.real(5)});
+    }
+    find.reset();
+    if (!found.ok()) return found.error();
+  }
+  return points;
+}
+
+Result<std::optional<ClientId>> SqliteHistory::find_device(const std::string& name) {
+  SqliteStatement& find = internals_->find_name;
+  const auto found = find.bind(std::string_view(name)).step();
+  std::optional<ClientId> id;
+  if (found.ok() && *found) id = find.number(0);
+  find.reset();
+  if (!found.ok()) return found.error();
+  return id;
 }
 
 }  // namespace aflguard::gateway

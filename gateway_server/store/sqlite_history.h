@@ -4,47 +4,41 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "gateway_server/judging/gateway_store.h"
+#include "core/base/result.h"
+#include "gateway_server/history/history_points.h"
 
 namespace aflguard::gateway {
 
-/// What one device has sent so far.
-struct DeviceTally {
-  ClientId id = 0;
-  std::string name;
-  std::uint64_t accepted = 0;
-  std::uint64_t rejected = 0;
-};
-
-/// How far a gateway is, at one moment.
-struct FleetProgress {
-  std::uint64_t iteration = 0;  ///< updates judged
-  std::uint64_t version = 0;    ///< of the model
-  std::vector<DeviceTally> devices;
-  std::optional<EvaluationRecord> evaluation;  ///< the latest
-};
-
-/// A gateway's store, read beside it while it runs or afterwards. Changes nothing.
-class GatewayHistory final {
+/// The downsampled past in the gateway's store, on a connection of its own. It must never stand in the way of
+/// the connection that makes verdicts durable: transactions are short, nothing waits for the disk (a power
+/// loss may cost the last minutes of history), and what fails is given up. One thread.
+class SqliteHistory final {
  public:
-  /// kNotFound when there is no store yet.
-  [[nodiscard]] static Result<GatewayHistory> open(const std::filesystem::path& file);
-  GatewayHistory(GatewayHistory&&) noexcept;
-  GatewayHistory& operator=(GatewayHistory&&) noexcept;
-  ~GatewayHistory();
+  /// The store exists and has the newest schema: SqliteStore::open() has seen to that.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteHistory>> open(const std::filesystem::path& file);
+  ~SqliteHistory();
 
-  [[nodiscard]] Result<FleetProgress> progress();
-  /// In order. Verdicts that the gateway has cleared away are missing.
-  [[nodiscard]] Result<std::vector<VerdictRecord>> verdicts();
-  [[nodiscard]] Result<std::vector<EvaluationRecord>> evaluations();
+  /// Adds them to every level. After a failure some of it may be there.
+  [[nodiscard]] Status add(std::span<const HistoryBatch> batches);
+  /// Removes some of what is older than is kept; to be called again and again.
+  [[nodiscard]] Status prune(std::int64_t now_ms);
+
+  /// A level's points in [from_ms, to_ms), in order.
+  [[nodiscard]] Result<std::vector<FleetPoint>> fleet(std::size_t level, std::int64_t from_ms,
+                                                      std::int64_t to_ms);
+  [[nodiscard]] Result<std::vector<DevicePoint>> device(ClientId device, std::size_t level,
+                                                        std::int64_t from_ms, std::int64_t to_ms);
+  /// The number of that device; none when no update of it was ever judged.
+  [[nodiscard]] Result<std::optional<ClientId>> find_device(const std::string& name);
 
  private:
-  struct State;
-  explicit GatewayHistory(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  struct Internals;
+  explicit SqliteHistory(std::unique_ptr<Internals> internals);
+  std::unique_ptr<Internals> internals_;
 };
 
 }  // namespace aflguard::gateway

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/aggregation/client_update.h"
+#include "core/aggregation/guard.h"
 #include "core/aggregation/reference_update.h"
-#include "core/aggregation/update_filter.h"
 #include "core/base/named_options.h"
 #include "core/base/random.h"
 #include "core/base/result.h"
@@ -34,7 +34,7 @@ class AttackerView final {
   ClientId client = 0;                         ///< whose turn it is
   std::span<const float> base_model;           ///< theta^{t - tau}
   const ReferenceUpdate* reference = nullptr;  ///< g_s
-  const UpdateFilter* guard = nullptr;         ///< its rule and state; null unless the attack asked for it
+  const Guard* guard = nullptr;                ///< its rule and state; null unless the attack asked for it
   std::uint64_t iteration = 0;                 ///< t
 
   [[nodiscard]] const ExperimentSettings& settings() const { return settings_; }

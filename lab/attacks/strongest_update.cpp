@@ -147,7 +147,7 @@ void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference
 
 }  // namespace
 
-void strongest_update(const UpdateFilter& guard, const ReferenceUpdate* reference,
+void strongest_update(const Guard& guard, const ReferenceUpdate* reference,
                       const ExperimentSettings& settings, std::span<const float> wish,
                       std::span<float> update) {
   if (const auto* span_guard = dynamic_cast<const SpanGuard*>(&guard)) {

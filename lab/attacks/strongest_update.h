@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/aggregation/update_filter.h"
+#include "core/aggregation/guard.h"
 #include "lab/tasks/settings.h"
 
 namespace aflguard::lab {
@@ -11,7 +11,7 @@ namespace aflguard::lab {
 /// step theta -= eta * wish: what an attacker who knows rule, state and reference would send. Guards without
 /// a rule of their own here get the wish, a thousand times longer. `reference` may be null for guards that
 /// need none. Lab only: the gateway has no use for it.
-void strongest_update(const UpdateFilter& guard, const ReferenceUpdate* reference,
+void strongest_update(const Guard& guard, const ReferenceUpdate* reference,
                       const ExperimentSettings& settings, std::span<const float> wish,
                       std::span<float> update);
 

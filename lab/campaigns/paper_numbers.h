@@ -17,7 +17,7 @@ struct PaperNumber {
   std::string_view dataset;
   double distribution_shift;  ///< -1 where the table does not vary it
   std::string_view attack;    ///< "adapt" for the adaptive one
-  std::string_view defense;
+  std::string_view guard;
   Metric metric;
   double value;
   bool more_than;  ///< printed as "> value"

@@ -8,11 +8,11 @@
 namespace aflguard::lab {
 namespace {
 
-const std::vector<std::string_view> kAllDefenses = {"asyncsgd", "kardam", "basgd", "zeno++", "aflguard"};
-const std::vector<std::string_view> kTrustedDefenses = {"zeno++", "aflguard"};
+const std::vector<std::string_view> kAllGuards = {"asyncsgd", "kardam", "basgd", "zeno++", "aflguard"};
+const std::vector<std::string_view> kTrustedGuards = {"zeno++", "aflguard"};
 const std::vector<std::string_view> kRegressionAttacks = {"none", "lf", "gauss", "gd", "adapt-reverse"};
 const std::vector<std::string_view> kAllAttacks = {"none", "lf", "gauss", "gd", "bd", "adapt-reverse"};
-const std::vector<std::string_view> kWhiteBoxDefenses = {"asyncsgd", "zeno++", "aflguard", "span-guard"};
+const std::vector<std::string_view> kWhiteBoxGuards = {"asyncsgd", "zeno++", "aflguard", "span-guard"};
 const std::vector<std::string_view> kWhiteBoxAttacks = {"none",
                                                         "lf",
                                                         "gauss",
@@ -37,61 +37,61 @@ struct TableShape {
   std::string_view title;
   std::vector<std::string_view> datasets;
   std::vector<std::string_view> attacks;
-  std::vector<std::string_view> defenses;
+  std::vector<std::string_view> guards;
   std::vector<double> values;                      ///< of what the table varies; empty: nothing
   std::string_view varies = "distribution shift";  ///< or "malicious fraction"
 };
 
 const std::vector<TableShape>& tables() {
   static const std::vector<TableShape> shapes = {
-      {"1", "Table 1: errors on synthetic data", {"synthetic"}, kRegressionAttacks, kAllDefenses, {}},
-      {"2a", "Table 2a: test errors on MNIST", {"mnist"}, kAllAttacks, kAllDefenses, {}},
-      {"2b", "Table 2b: test errors on Fashion-MNIST", {"fashion-mnist"}, kAllAttacks, kAllDefenses, {}},
-      {"2c", "Table 2c: test errors on HAR", {"har"}, kAllAttacks, kAllDefenses, {}},
-      {"2d", "Table 2d: test errors on colorectal histology", {"colorectal"}, kAllAttacks, kAllDefenses, {}},
-      {"2e", "Table 2e: test errors on CIFAR-10", {"cifar-10"}, kAllAttacks, kAllDefenses, {}},
+      {"1", "Table 1: errors on synthetic data", {"synthetic"}, kRegressionAttacks, kAllGuards, {}},
+      {"2a", "Table 2a: test errors on MNIST", {"mnist"}, kAllAttacks, kAllGuards, {}},
+      {"2b", "Table 2b: test errors on Fashion-MNIST", {"fashion-mnist"}, kAllAttacks, kAllGuards, {}},
+      {"2c", "Table 2c: test errors on HAR", {"har"}, kAllAttacks, kAllGuards, {}},
+      {"2d", "Table 2d: test errors on colorectal histology", {"colorectal"}, kAllAttacks, kAllGuards, {}},
+      {"2e", "Table 2e: test errors on CIFAR-10", {"cifar-10"}, kAllAttacks, kAllGuards, {}},
       {"3",
        "Table 3: distribution shift of the trusted set, MNIST",
        {"mnist"},
        kAllAttacks,
-       kTrustedDefenses,
+       kTrustedGuards,
        {0.1, 0.5, 0.6, 0.8, 1.0}},
       {"5a",
        "Table 5a: distribution shift, Fashion-MNIST",
        {"fashion-mnist"},
        kAllAttacks,
-       kTrustedDefenses,
+       kTrustedGuards,
        {0.1, 0.5, 0.6, 0.8, 1.0}},
       {"5b",
        "Table 5b: distribution shift, HAR",
        {"har"},
        kAllAttacks,
-       kTrustedDefenses,
+       kTrustedGuards,
        {0.167, 0.5, 0.6, 0.8, 1.0}},
       {"5c",
        "Table 5c: distribution shift, colorectal histology",
        {"colorectal"},
        kAllAttacks,
-       kTrustedDefenses,
+       kTrustedGuards,
        {0.125, 0.5, 0.6, 0.8, 1.0}},
       {"5d",
        "Table 5d: distribution shift, CIFAR-10",
        {"cifar-10"},
        kAllAttacks,
-       kTrustedDefenses,
+       kTrustedGuards,
        {0.1, 0.5, 0.6, 0.8, 1.0}},
       // Not in the paper: attackers who know the rule.
       {"adaptive",
        "Adaptive attacks that know AFLGuard's rule",
        {"synthetic", "mnist", "har"},
        kAdaptiveAttacks,
-       kAllDefenses,
+       kAllGuards,
        {}},
       {"white-box",
        "Attackers who know the guard, its state and its trusted data",
        {"synthetic", "har", "mnist"},
        kWhiteBoxAttacks,
-       kWhiteBoxDefenses,
+       kWhiteBoxGuards,
        {0.2, 0.45},
        "malicious fraction"},
   };
@@ -101,7 +101,7 @@ const std::vector<TableShape>& tables() {
 struct FigureShape {
   std::string_view name;
   std::string_view title;
-  std::vector<std::string_view> defenses;
+  std::vector<std::string_view> guards;
   std::vector<double> values;
   void (*set)(ExperimentSettings& settings, double value);
 };
@@ -110,22 +110,22 @@ const std::vector<FigureShape>& figures() {
   static const std::vector<FigureShape> shapes = {
       {"malicious-fraction",
        "Fraction of malicious clients",
-       kAllDefenses,
+       kAllGuards,
        {0, 0.1, 0.2, 0.3, 0.4, 0.45},
        [](ExperimentSettings& s, double v) { s.malicious = v; }},
       {"clients",
        "Number of clients",
-       kAllDefenses,
+       kAllGuards,
        {50, 100, 200, 300, 400, 500},
        [](ExperimentSettings& s, double v) { s.clients = static_cast<std::size_t>(v); }},
       {"client-delay",
        "Largest client delay",
-       kAllDefenses,
+       kAllGuards,
        {5, 10, 20, 30, 40, 50},
        [](ExperimentSettings& s, double v) { s.client_delay = static_cast<std::uint64_t>(v); }},
       {"server-delay",
        "Server delay",
-       kTrustedDefenses,
+       kTrustedGuards,
        {10, 40, 80, 120, 160, 200},
        [](ExperimentSettings& s, double v) { s.server_delay = static_cast<std::uint64_t>(v); }},
       {"lambda",
@@ -162,7 +162,7 @@ std::vector<PrintedNumber> printed(std::string_view table, std::optional<double>
                                    const ExperimentSettings& settings) {
   std::vector<PrintedNumber> found;
   for (const PaperNumber& number : paper_numbers()) {
-    if (number.table != table || number.dataset != settings.dataset || number.defense != settings.defense) {
+    if (number.table != table || number.dataset != settings.dataset || number.guard != settings.guard) {
       continue;
     }
     if (!is_paper_attack(number.attack, settings.attack)) continue;
@@ -173,10 +173,10 @@ std::vector<PrintedNumber> printed(std::string_view table, std::optional<double>
 }
 
 Result<ExperimentSettings> cell_settings(std::string_view dataset, std::string_view attack,
-                                         std::string_view defense, const PlanOverrides& overrides) {
+                                         std::string_view guard, const PlanOverrides& overrides) {
   TRY(auto settings, default_settings(dataset));
   settings.attack = attack;
-  settings.defense = defense;
+  settings.guard = guard;
   settings.seed = 0;
   if (overrides.iterations) settings.iterations = *overrides.iterations;
   return settings;
@@ -231,15 +231,15 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
         for (const std::optional<double> value : values) {
           // Without an attack nobody is malicious, whatever the fraction.
           if (!by_shift && attack == "none" && value != values.front()) continue;
-          for (const std::string_view defense : shape.defenses) {
+          for (const std::string_view guard : shape.guards) {
             PlannedCell cell;
-            TRY(cell.settings, cell_settings(dataset, attack, defense, overrides));
+            TRY(cell.settings, cell_settings(dataset, attack, guard, overrides));
             if (value && by_shift) cell.settings.distribution_shift = *value;
             if (value && !by_shift) cell.settings.malicious = *value;
             cell.x = value;
             cell.id = (shape.datasets.size() > 1 ? std::string(dataset) + "-" : "") + std::string(attack) +
                       (value ? (by_shift ? "-shift" : "-malicious") + short_number(*value) : "") + "-" +
-                      std::string(defense);
+                      std::string(guard);
             cell.paper = printed(name, value, cell.settings);
             plan.cells.push_back(std::move(cell));
           }
@@ -267,12 +267,12 @@ Result<Plan> plan_figure(std::string_view name, const PlanOverrides& overrides) 
       // Without an attack, nobody is malicious: that point is the fraction 0 of every other curve.
       if (name == "malicious-fraction" && attack == "none") continue;
       for (const double value : shape.values) {
-        for (const std::string_view defense : shape.defenses) {
+        for (const std::string_view guard : shape.guards) {
           PlannedCell cell;
-          TRY(cell.settings, cell_settings(dataset, attack, defense, overrides));
+          TRY(cell.settings, cell_settings(dataset, attack, guard, overrides));
           shape.set(cell.settings, value);
           cell.x = value;
-          cell.id = std::string(attack) + "-" + short_number(value) + "-" + std::string(defense);
+          cell.id = std::string(attack) + "-" + short_number(value) + "-" + std::string(guard);
           plan.cells.push_back(std::move(cell));
         }
       }

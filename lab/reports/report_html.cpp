@@ -38,12 +38,12 @@ std::string display(const std::string& name) {
   return found == display_names().end() ? name : found->second;
 }
 
-/// The same defense has the same colour in every plot.
-std::size_t colour_of(const std::string& defense, std::size_t otherwise) {
+/// The same guard has the same colour in every plot.
+std::size_t colour_of(const std::string& guard, std::size_t default_value) {
   const std::vector<std::string> fixed = {"asyncsgd", "kardam",   "basgd",
                                           "zeno++",   "aflguard", "sync-aflguard"};
-  const auto found = std::find(fixed.begin(), fixed.end(), defense);
-  return found != fixed.end() ? static_cast<std::size_t>(found - fixed.begin()) : 6 + otherwise % 3;
+  const auto found = std::find(fixed.begin(), fixed.end(), guard);
+  return found != fixed.end() ? static_cast<std::size_t>(found - fixed.begin()) : 6 + default_value % 3;
 }
 
 std::string short_number(double value, Metric metric) {
@@ -80,21 +80,21 @@ void add_once(std::vector<Key>& keys, const Key& key) {
   if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
 }
 
-/// The cells of one data set, arranged: rows are attacks, columns are (x, defense).
+/// The cells of one data set, arranged: rows are attacks, columns are (x, guard).
 struct Grid {
   std::string dataset;
   std::vector<std::string> attacks;
-  std::vector<std::string> defenses;
+  std::vector<std::string> guards;
   std::vector<std::optional<double>> xs;
   std::map<std::string, const CellRuns*> cells;
 
   static std::string key(const std::string& attack, const std::optional<double>& x,
-                         const std::string& defense) {
-    return attack + "|" + (x ? std::to_string(*x) : "") + "|" + defense;
+                         const std::string& guard) {
+    return attack + "|" + (x ? std::to_string(*x) : "") + "|" + guard;
   }
   [[nodiscard]] const CellRuns* find(const std::string& attack, const std::optional<double>& x,
-                                     const std::string& defense) const {
-    const auto found = cells.find(key(attack, x, defense));
+                                     const std::string& guard) const {
+    const auto found = cells.find(key(attack, x, guard));
     return found == cells.end() ? nullptr : found->second;
   }
 };
@@ -110,9 +110,9 @@ std::vector<Grid> arrange(const std::vector<CellRuns>& cells) {
       grid = std::prev(grids.end());
     }
     add_once(grid->attacks, settings.attack);
-    add_once(grid->defenses, settings.defense);
+    add_once(grid->guards, settings.guard);
     add_once(grid->xs, cell.cell.x);
-    grid->cells[Grid::key(settings.attack, cell.cell.x, settings.defense)] = &cell;
+    grid->cells[Grid::key(settings.attack, cell.cell.x, settings.guard)] = &cell;
   }
   return grids;
 }
@@ -139,22 +139,22 @@ std::string table(const Grid& grid, Metric metric, const std::string& x_name) {
     out += "<tr><th class='row'>" + escape_html(x_name) + "</th>";
     for (const auto& x : grid.xs) {
       char text[96];
-      std::snprintf(text, sizeof text, "<th colspan='%zu'>%g</th>", grid.defenses.size(), x.value_or(0));
+      std::snprintf(text, sizeof text, "<th colspan='%zu'>%g</th>", grid.guards.size(), x.value_or(0));
       out += text;
     }
     out += "</tr>";
   }
   out += "<tr><th class='row'>attack</th>";
   for (std::size_t i = 0; i < grid.xs.size(); ++i) {
-    for (const std::string& defense : grid.defenses) out += "<th>" + escape_html(display(defense)) + "</th>";
+    for (const std::string& guard : grid.guards) out += "<th>" + escape_html(display(guard)) + "</th>";
   }
   out += "</tr></thead><tbody>";
   for (const std::string& attack : grid.attacks) {
     std::string row;
     bool any = false;
     for (const auto& x : grid.xs) {
-      for (const std::string& defense : grid.defenses) {
-        const std::string cell = table_cell(grid.find(attack, x, defense), metric);
+      for (const std::string& guard : grid.guards) {
+        const std::string cell = table_cell(grid.find(attack, x, guard), metric);
         any = any || cell != "<td></td>";
         row += cell;
       }
@@ -182,13 +182,13 @@ std::string bar_plot(const Grid& grid, const std::optional<double>& x, Metric me
                      const std::string& title) {
   BarPlot plot{title, metric_title(metric), is_regression(grid), {}, {}};
   for (const std::string& attack : grid.attacks) {
-    if (grid.find(attack, x, grid.defenses.front()) != nullptr) plot.groups.push_back(attack);
+    if (grid.find(attack, x, grid.guards.front()) != nullptr) plot.groups.push_back(attack);
   }
-  for (std::size_t d = 0; d < grid.defenses.size(); ++d) {
-    const std::string& defense = grid.defenses[d];
-    BarPlot::Series series{display(defense), colour_of(defense, d), {}};
+  for (std::size_t d = 0; d < grid.guards.size(); ++d) {
+    const std::string& guard = grid.guards[d];
+    BarPlot::Series series{display(guard), colour_of(guard, d), {}};
     for (const std::string& attack : plot.groups) {
-      const CellRuns* cell = grid.find(attack, x, defense);
+      const CellRuns* cell = grid.find(attack, x, guard);
       double value = 0;
       for (const MetricSummary& summary : cell == nullptr ? std::vector<MetricSummary>() : summarise(*cell)) {
         if (summary.metric == metric) value = summary.mean;
@@ -203,11 +203,11 @@ std::string bar_plot(const Grid& grid, const std::optional<double>& x, Metric me
 std::string line_plot(const Grid& grid, const std::string& attack, Metric metric, const std::string& x_name) {
   LinePlot plot{
       display(attack) + ": " + metric_title(metric), x_name, metric_title(metric), is_regression(grid), {}};
-  for (std::size_t d = 0; d < grid.defenses.size(); ++d) {
-    const std::string& defense = grid.defenses[d];
-    PlotCurve curve{display(defense), colour_of(defense, d), {}};
+  for (std::size_t d = 0; d < grid.guards.size(); ++d) {
+    const std::string& guard = grid.guards[d];
+    PlotCurve curve{display(guard), colour_of(guard, d), {}};
     for (const auto& x : grid.xs) {
-      const CellRuns* cell = grid.find(attack, x, defense);
+      const CellRuns* cell = grid.find(attack, x, guard);
       if (cell == nullptr || !x) continue;
       for (const MetricSummary& summary : summarise(*cell)) {
         if (summary.metric != metric) continue;

@@ -43,7 +43,7 @@ Json cell_json(const CellRuns& cell) {
   Json json = {{"id", cell.cell.id},
                {"dataset", cell.cell.settings.dataset},
                {"attack", cell.cell.settings.attack},
-               {"defense", cell.cell.settings.defense},
+               {"defense", cell.cell.settings.guard},
                {"x", cell.cell.x ? Json(*cell.cell.x) : Json(nullptr)},
                {"metrics", Json::array()},
                {"settings", std::move(settings)},
@@ -61,7 +61,7 @@ std::string results_csv(const Plan& plan, const std::vector<CellRuns>& cells) {
   for (const CellRuns& cell : cells) {
     for (const MetricSummary& metric : summarise(cell)) {
       const ExperimentSettings& settings = cell.cell.settings;
-      csv += plan.id() + "," + settings.dataset + "," + settings.attack + "," + settings.defense + ",";
+      csv += plan.id() + "," + settings.dataset + "," + settings.attack + "," + settings.guard + ",";
       csv += (cell.cell.x ? exact(*cell.cell.x) : "") + ",";
       csv += metric.metric == Metric::kMse ? "mse_paper_scale" : std::string(to_string(metric.metric));
       csv += "," + exact(metric.mean) + "," + exact(metric.lowest) + "," + exact(metric.highest) + ",";

@@ -28,16 +28,16 @@ Status check_fit(const ModelDescription& model, const Dataset& data) {
 class Simulation final {
  public:
   Simulation(const ExperimentSettings& settings, ExperimentData data, std::unique_ptr<Trainer> trainer,
-             std::unique_ptr<UpdateFilter> filter, const AttackKind* attack, std::span<const float> initial)
+             std::unique_ptr<Guard> guard, const AttackKind* attack, std::span<const float> initial)
       : settings_(settings),
         data_(std::move(data)),
         trainer_(std::move(trainer)),
         sample_weight_(trainer_->model().loss == Loss::kMeanSquaredError ? kSquaredLossWeight : 1),
         reference_(*trainer_, data_.trusted, sample_weight_,
-                   filter->needs().reference_per_class ? settings.batch_size : 0),
-        round_(filter->needs().round),
+                   guard->needs().reference_per_class ? settings.batch_size : 0),
+        round_(guard->needs().round),
         attack_kind_(attack),
-        aggregator_(aggregator_options(), std::move(filter), &reference_, initial),
+        aggregator_(aggregator_options(), std::move(guard), &reference_, initial),
         schedule_(settings.seed, kScheduleStream),
         batches_(settings.seed, kBatchStream),
         attacker_random_(settings.seed, kAttackStream),
@@ -124,11 +124,11 @@ class Simulation final {
     view.client = client;
     view.base_model = base;
     view.iteration = aggregator_.iteration();
-    const bool guard_compares = aggregator_.filter().needs().reference;
+    const bool guard_compares = aggregator_.guard().needs().reference;
     if (attack_kind_->needs_reference || (attack_kind_->needs_guard && guard_compares)) {
       TRY(view.reference, aggregator_.reference());
     }
-    if (attack_kind_->needs_guard) view.guard = &aggregator_.filter();
+    if (attack_kind_->needs_guard) view.guard = &aggregator_.guard();
     return attack_->craft(view, update_);
   }
 
@@ -167,21 +167,21 @@ class Simulation final {
   ExperimentResult result_;
 };
 
-FilterSettings filter_settings(const ExperimentSettings& settings, std::size_t dimension) {
-  FilterSettings filter;
-  filter.dimension = dimension;
-  filter.clients = settings.clients;
-  filter.lambda = settings.lambda;
-  filter.options = settings.defense_options;
-  return filter;
+GuardSettings guard_settings(const ExperimentSettings& settings, std::size_t dimension) {
+  GuardSettings guard;
+  guard.dimension = dimension;
+  guard.clients = settings.clients;
+  guard.lambda = settings.lambda;
+  guard.options = settings.guard_options;
+  return guard;
 }
 
 }  // namespace
 
 Status check_settings(const ExperimentSettings& settings, const Catalog& catalog) {
   TRY_STATUS(validate(settings));
-  TRY(const FilterKind* defense, find_filter(catalog.defenses, settings.defense));
-  TRY_STATUS(check_options(defense->name, defense->options, settings.defense_options));
+  TRY(const GuardKind* guard, find_guard(catalog.guards, settings.guard));
+  TRY_STATUS(check_options(guard->name, guard->options, settings.guard_options));
   TRY(const AttackKind* attack, find_attack(catalog.attacks, settings.attack));
   if (attack == nullptr) return {};
   TRY_STATUS(check_options(attack->name, attack->options, settings.attack_options));
@@ -197,14 +197,14 @@ Result<ExperimentResult> run_experiment(const ExperimentSettings& settings, cons
                                         const ModelSource& model, std::shared_ptr<const DatasetSplit> source,
                                         const RunProgress& progress) {
   TRY_STATUS(check_settings(settings, catalog));
-  TRY(const FilterKind* defense, find_filter(catalog.defenses, settings.defense));
+  TRY(const GuardKind* kind, find_guard(catalog.guards, settings.guard));
   TRY(const AttackKind* attack, find_attack(catalog.attacks, settings.attack));
   TRY(auto data, prepare_data(settings, std::move(source)));
   TRY(auto trainer, model.make_trainer());
   TRY_STATUS(check_fit(trainer->model(), *data.train));
-  TRY(auto filter, make_filter(*defense, filter_settings(settings, trainer->model().dimension())));
+  TRY(auto guard, make_guard(*kind, guard_settings(settings, trainer->model().dimension())));
   TRY(const auto initial, model.initial(settings.seed));
-  Simulation simulation(settings, std::move(data), std::move(trainer), std::move(filter), attack, initial);
+  Simulation simulation(settings, std::move(data), std::move(trainer), std::move(guard), attack, initial);
   return simulation.run(progress);
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/base/result.h"
 #include "core/learning/trainer.h"
 #include "lab/attacks/attack.h"
@@ -16,9 +16,9 @@
 
 namespace aflguard::lab {
 
-/// The defenses and attacks that a program knows; main() makes the lists.
+/// The guards and attacks that a program knows; main() makes the lists.
 struct Catalog {
-  std::vector<FilterKind> defenses;
+  std::vector<GuardKind> guards;
   std::vector<AttackKind> attacks;
 };
 

@@ -104,7 +104,7 @@ std::size_t malicious_clients(const ExperimentSettings& settings) {
 
 nlohmann::ordered_json to_json(const ExperimentSettings& settings) {
   return {{"dataset", settings.dataset},
-          {"defense", settings.defense},
+          {"defense", settings.guard},
           {"attack", settings.attack},
           {"seed", settings.seed},
           {"clients", settings.clients},
@@ -118,7 +118,7 @@ nlohmann::ordered_json to_json(const ExperimentSettings& settings) {
           {"trusted_size", settings.trusted_size},
           {"distribution_shift", settings.distribution_shift},
           {"non_iid", settings.non_iid},
-          {"defense_options", settings.defense_options},
+          {"defense_options", settings.guard_options},
           {"attack_options", settings.attack_options}};
 }
 

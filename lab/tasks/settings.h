@@ -14,12 +14,12 @@ namespace aflguard::lab {
 /// One experiment, completely: the same settings give the same result.
 struct ExperimentSettings {
   std::string dataset;
-  std::string defense = "aflguard";
+  std::string guard = "aflguard";
   std::string attack = "none";
   std::uint64_t seed = 1;
   std::size_t clients = 100;          ///< n
   double malicious = 0.2;             ///< fraction of the clients
-  std::size_t iterations = 2000;      ///< T; rounds for a synchronous defense
+  std::size_t iterations = 2000;      ///< T; rounds for a synchronous guard
   std::size_t batch_size = 32;        ///< B
   double learning_rate = 1.0 / 3200;  ///< eta, on SUMs of gradients
   double lambda = 1.5;
@@ -28,7 +28,7 @@ struct ExperimentSettings {
   std::size_t trusted_size = 100;   ///< |X_s|
   double distribution_shift = 0.5;  ///< fraction of the trusted samples that are of the first class
   double non_iid = 0.5;             ///< q of Fang et al.; not used where clients are given by the data
-  std::map<std::string, double> defense_options;
+  std::map<std::string, double> guard_options;
   std::map<std::string, double> attack_options;
 
   friend bool operator==(const ExperimentSettings&, const ExperimentSettings&) = default;
@@ -60,7 +60,7 @@ struct LabDataset {
 /// The paper's parameters for a data set. Errors as find_lab_dataset().
 [[nodiscard]] Result<ExperimentSettings> default_settings(std::string_view dataset);
 
-/// Ranges of every number; names of data set only (defense and attack are checked where they are made).
+/// Ranges of every number; names of data set only (guard and attack are checked where they are made).
 [[nodiscard]] Status validate(const ExperimentSettings& settings);
 
 /// round(malicious * clients); 0 without an attack.

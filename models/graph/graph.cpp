@@ -9,26 +9,26 @@ namespace aflguard::models {
 namespace {
 
 template <typename T>
-T attribute_or(const Attributes& attributes, std::string_view key, T otherwise) {
+T attribute_or(const Attributes& attributes, std::string_view key, T default_value) {
   const auto found = attributes.find(std::string(key));
-  if (found == attributes.end()) return otherwise;
+  if (found == attributes.end()) return default_value;
   const T* value = std::get_if<T>(&found->second);
-  return value ? *value : otherwise;
+  return value ? *value : default_value;
 }
 
 }  // namespace
 
-std::int64_t Node::int_or(std::string_view key, std::int64_t otherwise) const {
-  return attribute_or(attributes, key, otherwise);
+std::int64_t Node::int_or(std::string_view key, std::int64_t default_value) const {
+  return attribute_or(attributes, key, default_value);
 }
-float Node::float_or(std::string_view key, float otherwise) const {
-  return attribute_or(attributes, key, otherwise);
+float Node::float_or(std::string_view key, float default_value) const {
+  return attribute_or(attributes, key, default_value);
 }
-std::string Node::string_or(std::string_view key, std::string_view otherwise) const {
-  return attribute_or(attributes, key, std::string(otherwise));
+std::string Node::string_or(std::string_view key, std::string_view default_value) const {
+  return attribute_or(attributes, key, std::string(default_value));
 }
-std::vector<std::int64_t> Node::ints_or(std::string_view key, std::vector<std::int64_t> otherwise) const {
-  return attribute_or(attributes, key, std::move(otherwise));
+std::vector<std::int64_t> Node::ints_or(std::string_view key, std::vector<std::int64_t> default_value) const {
+  return attribute_or(attributes, key, std::move(default_value));
 }
 bool Node::has(std::string_view key) const {
   return attributes.contains(std::string(key));

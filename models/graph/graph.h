@@ -35,11 +35,11 @@ struct Node {
   Attributes attributes;
   std::string name;  ///< for messages; may be empty
 
-  [[nodiscard]] std::int64_t int_or(std::string_view key, std::int64_t otherwise) const;
-  [[nodiscard]] float float_or(std::string_view key, float otherwise) const;
-  [[nodiscard]] std::string string_or(std::string_view key, std::string_view otherwise) const;
+  [[nodiscard]] std::int64_t int_or(std::string_view key, std::int64_t default_value) const;
+  [[nodiscard]] float float_or(std::string_view key, float default_value) const;
+  [[nodiscard]] std::string string_or(std::string_view key, std::string_view default_value) const;
   [[nodiscard]] std::vector<std::int64_t> ints_or(std::string_view key,
-                                                  std::vector<std::int64_t> otherwise) const;
+                                                  std::vector<std::int64_t> default_value) const;
   [[nodiscard]] bool has(std::string_view key) const;
   /// The input's name, empty when the node has fewer.
   [[nodiscard]] Value input(std::size_t index) const {

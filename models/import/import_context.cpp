@@ -38,9 +38,9 @@ Result<SymbolicInts> ImportContext::ints(std::size_t index) const {
 }
 
 Result<std::vector<std::int64_t>> ImportContext::setting(const char* attribute, std::size_t input,
-                                                         std::vector<std::int64_t> otherwise) const {
-  if (node.has(attribute)) return node.ints_or(attribute, otherwise);
-  if (!has(input)) return otherwise;
+                                                         std::vector<std::int64_t> default_value) const {
+  if (node.has(attribute)) return node.ints_or(attribute, default_value);
+  if (!has(input)) return default_value;
   TRY(const SymbolicInts values, ints(input));
   auto constants = values.constants();
   if (!constants.ok())

@@ -46,7 +46,7 @@ class ImportContext final {
   /// An operator's setting: attribute in older opsets, input in newer ones; `otherwise` when neither is
   /// there.
   [[nodiscard]] Result<std::vector<std::int64_t>> setting(const char* attribute, std::size_t input,
-                                                          std::vector<std::int64_t> otherwise) const;
+                                                          std::vector<std::int64_t> default_value) const;
   /// Whether the input is an initializer that may be trained.
   [[nodiscard]] bool is_parameter(std::size_t index) {
     return state_.parameter_values.contains(input(index));

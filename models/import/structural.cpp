@@ -48,8 +48,8 @@ Status shape_of(ImportContext& c) {
   const Value x = c.input(0);
   if (!c.g.status().ok()) return {};
   const auto rank = static_cast<std::int64_t>(c.g.rank(x));
-  const auto bound = [&](const char* key, std::int64_t otherwise) {
-    const std::int64_t at = c.node.int_or(key, otherwise);
+  const auto bound = [&](const char* key, std::int64_t default_value) {
+    const std::int64_t at = c.node.int_or(key, default_value);
     return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
   const std::int64_t start = bound("start", 0);

@@ -109,9 +109,9 @@ std::vector<std::int64_t> slice_positions(std::int64_t extent, std::int64_t star
 
 /// Slices along one axis of a list or table.
 Folded fold_slice(const Node& node, const std::vector<SymbolicInts>& in) {
-  const auto setting = [&](std::size_t input, const char* attribute, std::int64_t otherwise) {
+  const auto setting = [&](std::size_t input, const char* attribute, std::int64_t default_value) {
     if (input < in.size()) return in[input].values.size() == 1 ? in[input].values : Shape();
-    return constant_shape(node.ints_or(attribute, {otherwise}));
+    return constant_shape(node.ints_or(attribute, {default_value}));
   };
   const Shape start = setting(1, "starts", 0);
   const Shape end = setting(2, "ends", 0);

@@ -69,8 +69,8 @@ Status where(RuleContext& c) {
   const Value condition = c.input(0);
   if (c.wants(1)) c.give(1, c.g.sum_to_shape(c.g.masked(condition, c.gradient()), c.input_shape(1)));
   if (c.wants(2)) {
-    const Value otherwise = c.g.emit("Where", {condition, c.g.scalar(0), c.gradient()});
-    c.give(2, c.g.sum_to_shape(otherwise, c.input_shape(2)));
+    const Value default_value = c.g.emit("Where", {condition, c.g.scalar(0), c.gradient()});
+    c.give(2, c.g.sum_to_shape(default_value, c.input_shape(2)));
   }
   return {};
 }

@@ -124,7 +124,7 @@ void LiveFleet::launch_gateway(const std::vector<std::string>& environment) {
 }
 
 int LiveFleet::wait_for_gateway_end() {
-  const auto deadline = SteadyClock::now() + patience_;
+  const auto deadline = SteadyClock::now() + timeout_;
   while (gateway_->running()) {
     if (SteadyClock::now() > deadline) {
       TEST_FAIL_MESSAGE(("the gateway goes on:\n" + gateway_log()).c_str());
@@ -159,7 +159,7 @@ std::size_t LiveFleet::count_in_log(const std::string& text) const {
 }
 
 void LiveFleet::wait_for_log(const std::string& text, std::size_t times) {
-  const auto deadline = SteadyClock::now() + patience_;
+  const auto deadline = SteadyClock::now() + timeout_;
   while (true) {
     const bool runs = gateway_ && gateway_->running();  // asked first: its last words come before its end
     if (count_in_log(text) >= times) return;
@@ -170,7 +170,7 @@ void LiveFleet::wait_for_log(const std::string& text, std::size_t times) {
 }
 
 std::string LiveFleet::wait_for_json(const std::string& topic, const Wanted& wanted) {
-  const auto deadline = SteadyClock::now() + patience_;
+  const auto deadline = SteadyClock::now() + timeout_;
   while (latest_[topic].empty() || !wanted(latest_[topic])) {
     if (!watcher_) {
       const CertificateFiles& own = files_.at("watcher");
@@ -277,7 +277,7 @@ HandDevice::HandDevice(LiveFleet& fleet, std::string name)
       bus_(MqttBus::create(fleet.bus_options(name_), fleet.log).value()) {
   ASSERT_OK(bus_->subscribe(topics().verdict(name_)));
   ASSERT_OK(bus_->start());
-  const auto deadline = SteadyClock::now() + fleet_.patience();
+  const auto deadline = SteadyClock::now() + fleet_.timeout();
   while (auto event = bus_->next_event(deadline)) {
     if (std::holds_alternative<BusConnected>(*event)) return;
   }
@@ -310,7 +310,7 @@ std::vector<Bytes> HandDevice::pieces(const Bytes& envelope, std::size_t body_by
 }
 
 void HandDevice::publish(const Bytes& message) {
-  const auto deadline = SteadyClock::now() + fleet_.patience();
+  const auto deadline = SteadyClock::now() + fleet_.timeout();
   std::optional<PublishId> sent;
   while (SteadyClock::now() < deadline) {
     if (!sent) {
@@ -334,7 +334,7 @@ void HandDevice::send(const Bytes& envelope) {
 }
 
 void HandDevice::flood(const std::vector<Bytes>& messages) {
-  const auto deadline = SteadyClock::now() + fleet_.patience();
+  const auto deadline = SteadyClock::now() + fleet_.timeout();
   std::size_t sent = 0;
   std::set<PublishId> on_their_way;
   while (sent < messages.size() || !on_their_way.empty()) {
@@ -371,7 +371,7 @@ std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point 
 }
 
 VerdictMessage HandDevice::next_verdict() {
-  auto verdict = verdict_until(SteadyClock::now() + fleet_.patience());
+  auto verdict = verdict_until(SteadyClock::now() + fleet_.timeout());
   if (!verdict) TEST_FAIL_MESSAGE(("no verdict came\n" + fleet_.gateway_log()).c_str());
   return std::move(*verdict);
 }
@@ -379,15 +379,15 @@ VerdictMessage HandDevice::next_verdict() {
 VerdictMessage HandDevice::insist(const UpdateMessage& update) {
   const Bytes envelope = seal(update);
   const auto all = pieces(envelope);
-  const auto deadline = SteadyClock::now() + fleet_.patience();
+  const auto deadline = SteadyClock::now() + fleet_.timeout();
   for (std::uint16_t round = 0; SteadyClock::now() < deadline; ++round) {
     for (Bytes piece : all) {
       piece[2] = static_cast<std::byte>(round >> 8);  // a new round, as a device that starts over says
       piece[3] = static_cast<std::byte>(round & 0xFF);
       publish(piece);
     }
-    const auto patience = SteadyClock::now() + std::chrono::milliseconds(500);
-    while (auto verdict = verdict_until(patience)) {
+    const auto timeout = SteadyClock::now() + std::chrono::milliseconds(500);
+    while (auto verdict = verdict_until(timeout)) {
       if (verdict->sequence == update.sequence) return std::move(*verdict);
     }
   }

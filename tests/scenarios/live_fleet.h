@@ -126,8 +126,8 @@ class LiveFleet final {
   [[nodiscard]] std::vector<float> stored_model() const;
 
   /// How long everything here waits for anything; kLong by default.
-  void set_patience(std::chrono::seconds patience) { patience_ = patience; }
-  [[nodiscard]] std::chrono::seconds patience() const { return patience_; }
+  void set_timeout(std::chrono::seconds timeout) { timeout_ = timeout; }
+  [[nodiscard]] std::chrono::seconds timeout() const { return timeout_; }
 
   /// One text of gateway.toml by another, before the gateway starts.
   void change_config(const std::string& from, const std::string& to);
@@ -147,7 +147,7 @@ class LiveFleet final {
   [[nodiscard]] DeviceKey issue(const std::string& name);
 
   LiveFleetOptions options_;
-  std::chrono::seconds patience_ = kLong;
+  std::chrono::seconds timeout_ = kLong;
   TemporaryFolder folder_;
   std::optional<TestAuthority> authority_;
   std::optional<TestBroker> broker_;

@@ -198,7 +198,7 @@ void check_received(const BusyFleet& busy, const std::vector<VerdictRecord>& his
 }
 
 /// A fleet that this guard judges and that is broken again and again: its recording agrees with its store.
-void check_replay(const FilterKind& guard) {
+void check_replay(const GuardKind& guard) {
   LiveFleetOptions options;
   options.guard = guard.name;
   options.learning_rate = 0.001;

@@ -80,7 +80,7 @@ TEST("A gateway that starts on a full disk ends with a clear error, and goes on 
   TEST_ASSERT_TRUE(device.insist(device.update(2, 0, 1)).accepted);
   TEST_ASSERT_EQUAL_UINT64(2, fleet.history().size());
   fleet.end_gateway(SIGTERM);
-  const FilterKind kinds[] = {async_sgd_kind()};
+  const GuardKind kinds[] = {async_sgd_kind()};
   Replay replay(kinds);
   const auto segments = recording_segments(fleet.path() / "disk/recording").value();
   for (const auto& segment : segments) ASSERT_OK(replay.run(RecordingReader::open(segment).value()));
@@ -104,7 +104,7 @@ TEST("When only the recording's disk is full, the recording ends and the fleet g
   TEST_ASSERT_EQUAL_UINT64(1, fleet.count_in_log("the recording ends here, the fleet goes on"));
   TEST_ASSERT_EQUAL_UINT64(6, fleet.history().size());
   fleet.end_gateway(SIGTERM);
-  const FilterKind kinds[] = {async_sgd_kind()};
+  const GuardKind kinds[] = {async_sgd_kind()};
   Replay replay(kinds);
   const auto segments = recording_segments(fleet.path() / "disk/recording").value();
   ASSERT_OK(replay.run(RecordingReader::open(segments.at(0)).value()));

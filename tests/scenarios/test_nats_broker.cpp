@@ -39,7 +39,7 @@ TEST("A cluster of NATS servers carries the fleet over MQTT 3.1.1, also after on
   fleet.enrol("pi-1");
   fleet.broker().end(SIGKILL);  // the fleet speaks to whoever listens on its port
   NatsCluster cluster(fleet.path(), fleet.authority(), fleet.broker().port(), kUsers);
-  fleet.set_patience(std::chrono::seconds(240));
+  fleet.set_timeout(std::chrono::seconds(240));
   fleet.start_gateway();
   ASSERT_CONTAINS(fleet.gateway_log(), "over MQTT 3.1.1");
   HandDevice device(fleet, "pi-1");

@@ -27,9 +27,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-std::string from_environment(const char* name, const char* otherwise) {
+std::string from_environment(const char* name, const char* default_value) {
   const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : text;
+  return text == nullptr || *text == '\0' ? default_value : text;
 }
 
 std::string program() {
@@ -95,7 +95,7 @@ std::string text(const Json& json, const char* key) {
 }
 
 void check_everybody(const SimulatedFleet& fleet, std::size_t updates) {
-  std::size_t liars = 0;
+  std::size_t malicious = 0;
   const Json found = fleet.status();
   for (const Json& board : found.at("boards")) {
     const std::string about = board.dump();
@@ -109,12 +109,12 @@ void check_everybody(const SimulatedFleet& fleet, std::size_t updates) {
       TEST_ASSERT_TRUE_MESSAGE(accepted > 0, about.c_str());
       continue;
     }
-    ++liars;
+    ++malicious;
     // The guard may let one through that is short by chance.
     TEST_ASSERT_TRUE_MESSAGE(rejected + 1 >= updates, about.c_str());
     TEST_ASSERT_TRUE_MESSAGE(accepted <= 1 + rejected / 20, about.c_str());
   }
-  TEST_ASSERT_EQUAL_size_t(1, liars);
+  TEST_ASSERT_EQUAL_size_t(1, malicious);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ TEST(
   const std::string up = "up --depth " + depth +
                          " --malicious 1 --attack gd --with-gateway --json --patience 1200 --dataset " +
                          dataset + (quick ? " --interval 0.1" : "");
-  const std::string patience = " --patience 1200";
+  const std::string timeout = " --patience 1200";
   SimulatedFleet fleet;
   const Json started = Json::parse(fleet.run(up));
   TEST_ASSERT_EQUAL_STRING("aflguard-sim-1", text(started, "schema").c_str());
@@ -138,7 +138,7 @@ TEST(
   for (const Json& board : started.at("boards")) TEST_ASSERT_TRUE(board.at("connected").get<bool>());
   ASSERT_CONTAINS(fleet.run(up, 1), "a simulation of this fleet runs already");
 
-  fleet.run("wait --verdicts 3" + patience);
+  fleet.run("wait --verdicts 3" + timeout);
   check_everybody(fleet, 3);
 
   // One loses its power, and goes on where it was.
@@ -147,7 +147,7 @@ TEST(
   TEST_ASSERT_EQUAL_STRING("unplugged", text(fleet.board("sim-01"), "state").c_str());
   TEST_ASSERT_TRUE(fleet.board("sim-01").at("pid").is_null());
   fleet.run("plug sim-01");
-  fleet.run("wait sim-01 --verdicts 2" + patience);
+  fleet.run("wait sim-01 --verdicts 2" + timeout);
   const Json back = fleet.board("sim-01");
   TEST_ASSERT_EQUAL_UINT(2, back.at("starts").get<unsigned>());
   TEST_ASSERT_TRUE(back.at("last_sequence").get<std::uint64_t>() >= before + 2);
@@ -163,11 +163,11 @@ TEST(
   fleet.run("starve sim-02");
   TEST_ASSERT_EQUAL_STRING("starved", text(fleet.board("sim-02"), "state").c_str());
   const auto starving = fleet.board("sim-02").at("updates").get<std::size_t>();
-  fleet.run("wait sim-01 --verdicts 4" + patience);
+  fleet.run("wait sim-01 --verdicts 4" + timeout);
   TEST_ASSERT_TRUE(fleet.board("sim-02").at("updates").get<std::size_t>() <= starving + 1);
   fleet.run("starve sim-02 --bytes-per-second 100000");
   TEST_ASSERT_EQUAL_STRING("slow 100000", text(fleet.board("sim-02"), "link").c_str());
-  fleet.run("wait sim-02 --verdicts 1" + patience);
+  fleet.run("wait sim-02 --verdicts 1" + timeout);
   fleet.run("plug sim-02");
   TEST_ASSERT_EQUAL_STRING("open", text(fleet.board("sim-02"), "link").c_str());
 
@@ -184,7 +184,7 @@ TEST(
 
   const std::string seed = from_environment("AFLGUARD_SEED", "1");
   const Json chaos = Json::parse(fleet.run("chaos --json --seed " + seed + " --minutes " +
-                                           from_environment("AFLGUARD_SIM_MINUTES", "0.1") + patience));
+                                           from_environment("AFLGUARD_SIM_MINUTES", "0.1") + timeout));
   std::printf("chaos: %s\n", chaos.dump().c_str());
   TEST_ASSERT_TRUE(chaos.at("ledger").at("holds").get<bool>());
   check_everybody(fleet, 3);
@@ -196,7 +196,7 @@ TEST(
   // The same boards another day: their state was kept, their numbers go on.
   const auto last = fleet.board("sim-01").at("last_sequence").get<std::uint64_t>();
   fleet.run(up);
-  fleet.run("wait sim-01 --verdicts 1" + patience);
+  fleet.run("wait sim-01 --verdicts 1" + timeout);
   TEST_ASSERT_TRUE(fleet.board("sim-01").at("last_sequence").get<std::uint64_t>() > last);
   fleet.verify();
   std::printf("%s\n", fleet.run("status").c_str());
@@ -298,9 +298,9 @@ class SilentFleet final {
     ASSERT_OK(outcome);
     return *outcome;
   }
-  [[nodiscard]] ProgramOutcome up(int patience) const {
+  [[nodiscard]] ProgramOutcome up(int timeout) const {
     return run("sim up --fleet fleet --boards 1 --depth native --data own.csv --patience " +
-               std::to_string(patience));
+               std::to_string(timeout));
   }
   [[nodiscard]] bool board_runs() const {
     const auto state = run("sim status --fleet fleet --json");

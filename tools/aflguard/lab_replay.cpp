@@ -44,7 +44,7 @@ void print(const ReplayResult& result, const std::string& recording, bool json) 
 
 }  // namespace
 
-Status replay_recording(const std::string& recording, bool json, std::span<const FilterKind> guards) {
+Status replay_recording(const std::string& recording, bool json, std::span<const GuardKind> guards) {
   TRY(const auto segments, recording_segments(recording));
   StderrProgress progress;
   std::size_t done = 0;

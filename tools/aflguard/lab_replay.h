@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/base/result.h"
 
 namespace aflguard::cli {
@@ -11,6 +11,6 @@ namespace aflguard::cli {
 /// Runs a gateway's recording (a file, or a folder of segments) through the guard it was made with and says
 /// whether every verdict agrees. kInvalidInput, so that the command fails, when one does not.
 [[nodiscard]] Status replay_recording(const std::string& recording, bool json,
-                                      std::span<const FilterKind> guards);
+                                      std::span<const GuardKind> guards);
 
 }  // namespace aflguard::cli

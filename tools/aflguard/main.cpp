@@ -49,10 +49,10 @@ int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
   return 2;
 }
 
-/// Every defense and attack this program knows: a new one is its own file and one line here.
+/// Every guard and attack this program knows: a new one is its own file and one line here.
 aflguard::lab::Catalog lab_catalog() {
   using namespace aflguard;
-  lab::Catalog catalog = {.defenses =
+  lab::Catalog catalog = {.guards =
                               {
                                   async_sgd_kind(),
                                   kardam_kind(),

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -43,11 +43,11 @@ Status AflGuard::restore(std::span<const std::byte> bytes) {
   return state.finish();
 }
 
-FilterKind aflguard_kind() {
+GuardKind aflguard_kind() {
   return {.name = "aflguard",
           .summary = "accepts what is within lambda ||g_s|| of the server update g_s",
           .options = {},
-          .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+          .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
             return std::make_unique<AflGuard>(settings.lambda);
           }};
 }

@@ -1,16 +1,16 @@
 #pragma once
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 
 namespace aflguard {
 
 /// The paper's rule: accept g iff ||g - g_s|| <= lambda ||g_s||. Keeps no state between updates.
-class AflGuard final : public UpdateFilter {
+class AflGuard final : public Guard {
  public:
   explicit AflGuard(double lambda) : lambda_(lambda) {}
 
   [[nodiscard]] std::string_view name() const override { return "aflguard"; }
-  [[nodiscard]] FilterNeeds needs() const override { return {.reference = true}; }
+  [[nodiscard]] GuardNeeds needs() const override { return {.reference = true}; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
@@ -19,6 +19,6 @@ class AflGuard final : public UpdateFilter {
   double lambda_;
 };
 
-[[nodiscard]] FilterKind aflguard_kind();
+[[nodiscard]] GuardKind aflguard_kind();
 
 }  // namespace aflguard

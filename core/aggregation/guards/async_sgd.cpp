@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -33,13 +33,12 @@ Status AsyncSgd::restore(std::span<const std::byte> bytes) {
   return state.finish();
 }
 
-FilterKind async_sgd_kind() {
-  return {.name = "asyncsgd",
-          .summary = "no defense: applies every update",
-          .options = {},
-          .make = [](const FilterSettings&) -> std::unique_ptr<UpdateFilter> {
-            return std::make_unique<AsyncSgd>();
-          }};
+GuardKind async_sgd_kind() {
+  return {
+      .name = "asyncsgd",
+      .summary = "no defense: applies every update",
+      .options = {},
+      .make = [](const GuardSettings&) -> std::unique_ptr<Guard> { return std::make_unique<AsyncSgd>(); }};
 }
 
 }  // namespace aflguard

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 
 namespace aflguard {
 
-/// No defense: applies every finite update as it comes.
-class AsyncSgd final : public UpdateFilter {
+/// No guard: applies every finite update as it comes.
+class AsyncSgd final : public Guard {
  public:
   [[nodiscard]] std::string_view name() const override { return "asyncsgd"; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
@@ -13,6 +13,6 @@ class AsyncSgd final : public UpdateFilter {
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 };
 
-[[nodiscard]] FilterKind async_sgd_kind();
+[[nodiscard]] GuardKind async_sgd_kind();
 
 }  // namespace aflguard

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -112,11 +112,11 @@ Status Basgd::restore(std::span<const std::byte> bytes) {
   return {};
 }
 
-FilterKind basgd_kind() {
+GuardKind basgd_kind() {
   return {.name = "basgd",
           .summary = "median of the means of B buffers of updates",
           .options = {{"buffers", 3, 1, kMostBuffers, "number of buffers B"}},
-          .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+          .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
             return std::make_unique<Basgd>(settings.dimension,
                                            static_cast<std::size_t>(settings.option("buffers", 3)));
           }};

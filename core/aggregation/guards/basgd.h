@@ -1,13 +1,13 @@
 #pragma once
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 
 namespace aflguard {
 
 /// BASGD: B buffers, client i writes into buffer i mod B. Once every buffer holds an update, the model takes
 /// one step along the coordinate-wise median of the buffers' means, and the buffers are emptied.
 /// Memory: (B + 1) * d floats, whatever the number of clients.
-class Basgd final : public UpdateFilter {
+class Basgd final : public Guard {
  public:
   Basgd(std::size_t dimension, std::size_t buffers);
 
@@ -29,6 +29,6 @@ class Basgd final : public UpdateFilter {
   std::vector<float> median_;  ///< of the last full set of buffers; what the returned Decision points to
 };
 
-[[nodiscard]] FilterKind basgd_kind();
+[[nodiscard]] GuardKind basgd_kind();
 
 }  // namespace aflguard

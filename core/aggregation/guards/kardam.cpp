@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -144,13 +144,13 @@ Status Kardam::restore(std::span<const std::byte> bytes) {
   return {};
 }
 
-FilterKind kardam_kind() {
+GuardKind kardam_kind() {
   return {.name = "kardam",
           .summary = "accepts updates whose Lipschitz coefficient is at most the clients' median",
           .options = {{"startup-wait", 1, 0, 1, "accept everything until every client has reported once"},
                       {"frequency", 0, 0, 1e6, "f of the frequency filter: f + 1 clients in the last 2f + 1"},
                       {"dampening", 0, 0, 1, "scale by 1 / (1 + delay)"}},
-          .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+          .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
             KardamOptions options;
             if (settings.option("startup-wait", 1) != 0) options.wait_for_clients = settings.clients;
             options.frequency = static_cast<std::uint64_t>(settings.option("frequency", 0));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/span_kernels.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
@@ -263,7 +263,7 @@ Status SpanGuard::restore(std::span<const std::byte> bytes) {
   return {};
 }
 
-FilterKind span_guard_kind() {
+GuardKind span_guard_kind() {
   return {
       .name = "span-guard",
       .summary = "keeps what the trusted classes explain, and of the rest what other clients confirm",
@@ -281,7 +281,7 @@ FilterKind span_guard_kind() {
                   {"trust", 0, 0, 100,
                    "power of the visible part's honesty by which R shrinks; 0: it does not"},
                   {"quorum", 0.8, 0, 1, "share of the clients whose votes it takes to believe their median"}},
-      .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+      .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
         SpanGuardOptions options;
         options.mixture.largest = settings.option("largest", options.mixture.largest);
         options.mixture.negative = settings.option("negative", options.mixture.negative);

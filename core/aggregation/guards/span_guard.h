@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "core/aggregation/filter_kind.h"
+#include "core/aggregation/guard_kind.h"
 #include "core/aggregation/span/client_panel.h"
 #include "core/aggregation/span/visible_span.h"
 #include "core/aggregation/span/watched_directions.h"
@@ -31,12 +31,12 @@ struct SpanGuardOptions {
 ///      median client has there.
 /// Memory: (C + K) d floats, one number per client, K more for those on the panel. Time: two passes over
 /// (C + K + 2) d floats, O(log n) for the median length, O(panel) for the components.
-class SpanGuard final : public UpdateFilter {
+class SpanGuard final : public Guard {
  public:
   SpanGuard(std::size_t dimension, const SpanGuardOptions& options);
 
   [[nodiscard]] std::string_view name() const override { return "span-guard"; }
-  [[nodiscard]] FilterNeeds needs() const override {
+  [[nodiscard]] GuardNeeds needs() const override {
     return {.reference = true, .reference_per_class = true, .votes = true};
   }
   [[nodiscard]] Decision judge(const Submission& submission) override;
@@ -96,6 +96,6 @@ class SpanGuard final : public UpdateFilter {
   std::size_t settled_ = 0;  ///< clients that have voted several times
 };
 
-[[nodiscard]] FilterKind span_guard_kind();
+[[nodiscard]] GuardKind span_guard_kind();
 
 }  // namespace aflguard

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -71,11 +71,11 @@ Status SyncAflGuard::restore(std::span<const std::byte> bytes) {
   return {};
 }
 
-FilterKind sync_aflguard_kind() {
+GuardKind sync_aflguard_kind() {
   return {.name = "sync-aflguard",
           .summary = "AFLGuard's rule in rounds: the mean of what each round accepts",
           .options = {{"round", 0, 0, 1e9, "updates per round; 0: one from every client"}},
-          .make = [](const FilterSettings& settings) -> std::unique_ptr<UpdateFilter> {
+          .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
             const auto round = static_cast<std::uint64_t>(settings.option("round", 0));
             return std::make_unique<SyncAflGuard>(settings.dimension, settings.lambda,
                                                   round > 0 ? round : settings.clients);

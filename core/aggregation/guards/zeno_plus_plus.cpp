@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
 namespace aflguard {
@@ -43,11 +43,11 @@ Status ZenoPlusPlus::restore(std::span<const std::byte> bytes) {
   return state.finish();
 }
 
-FilterKind zeno_plus_plus_kind() {
+GuardKind zeno_plus_plus_kind() {
   return {.name = "zeno++",
           .summary = "accepts what points along the server update, rescaled to its length",
           .options = {},
-          .make = [](const FilterSettings&) -> std::unique_ptr<UpdateFilter> {
+          .make = [](const GuardSettings&) -> std::unique_ptr<Guard> {
             return std::make_unique<ZenoPlusPlus>();
           }};
 }

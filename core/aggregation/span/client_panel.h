@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/aggregation/client_update.h"
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/small_matrix.h"
 
 namespace aflguard {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 #include "core/aggregation/vectors/row_bundle.h"
 #include "core/aggregation/vectors/small_matrix.h"
 

@@ -87,7 +87,7 @@ TEST("A filter that needs base models refuses updates whose base is no longer ke
 }
 
 TEST("A restored aggregator gives the same verdicts and the same model, bit for bit, for every filter") {
-  for (const FilterKind& kind : all_filters()) {
+  for (const GuardKind& kind : all_guard_kinds()) {
     FixedReference source(std::vector<float>(kDimension, 1));
     Aggregator original = aggregator(make(kind, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
     Random random(42);
@@ -104,7 +104,7 @@ TEST("A restored aggregator gives the same verdicts and the same model, bit for 
 }
 
 TEST("The server update may be kept apart: both parts give the same aggregator, and must belong together") {
-  for (const FilterKind& kind : all_filters()) {
+  for (const GuardKind& kind : all_guard_kinds()) {
     FixedReference source(std::vector<float>(kDimension, 1));
     const auto fresh = [&] {
       return aggregator(make(kind, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
@@ -119,7 +119,7 @@ TEST("The server update may be kept apart: both parts give the same aggregator, 
     Aggregator copy = fresh();
     ASSERT_OK(copy.restore(state, reference));
     TEST_ASSERT_TRUE_MESSAGE(copy.save() == original.save(), kind.name.data());
-    if (reference.empty()) continue;  // this filter needs none
+    if (reference.empty()) continue;  // this guard needs none
     TEST_ASSERT_TRUE(state.size() + kDimension * sizeof(float) <= original.save().size());
     Aggregator target = fresh();
     TEST_ASSERT_TRUE(target.restore(state).error().kind == ErrorKind::kCorrupt);
@@ -131,7 +131,7 @@ TEST("The server update may be kept apart: both parts give the same aggregator, 
 }
 
 TEST("State that is cut short, too long, of another filter or another size is refused and changes nothing") {
-  for (const FilterKind& kind : all_filters()) {
+  for (const GuardKind& kind : all_guard_kinds()) {
     FixedReference source(std::vector<float>(kDimension, 1));
     Aggregator original = aggregator(make(kind, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
     Random random(7);
@@ -150,7 +150,7 @@ TEST("State that is cut short, too long, of another filter or another size is re
     Aggregator wider =
         aggregator(make(kind, kDimension + 1, 5), source, std::vector<float>(kDimension + 1), 0.01);
     TEST_ASSERT_FALSE(wider.restore(bytes).ok());
-    for (const FilterKind& other : all_filters()) {
+    for (const GuardKind& other : all_guard_kinds()) {
       if (other.name != kind.name) {
         Aggregator foreign =
             aggregator(make(other, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
@@ -162,7 +162,7 @@ TEST("State that is cut short, too long, of another filter or another size is re
 }
 
 TEST("Flipping any one byte of a saved state never crashes and never lets a non-finite number in") {
-  for (const FilterKind& kind : all_filters()) {
+  for (const GuardKind& kind : all_guard_kinds()) {
     FixedReference source(std::vector<float>(kDimension, 1));
     Aggregator original = aggregator(make(kind, kDimension, 5), source, std::vector<float>(kDimension), 0.01);
     Random random(7);

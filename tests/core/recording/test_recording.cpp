@@ -29,31 +29,31 @@ ReferenceUpdate reference_at(const Aggregator& aggregator) {
   return reference;
 }
 
-std::unique_ptr<UpdateFilter> filter_of(const FilterKind& kind) {
-  FilterSettings settings;
+std::unique_ptr<Guard> guard_of(const GuardKind& kind) {
+  GuardSettings settings;
   settings.dimension = kDimension;
   settings.clients = 3;
-  return make_filter(kind, settings).value();
+  return make_guard(kind, settings).value();
 }
 
-RecordingHeader header_for(const FilterKind& kind, const Aggregator& aggregator,
+RecordingHeader header_for(const GuardKind& kind, const Aggregator& aggregator,
                            const AggregatorOptions& options) {
   RecordingHeader header;
   header.fleet = "orchard";
   header.guard = kind.name;
-  header.filter.dimension = kDimension;
-  header.filter.clients = 3;
+  header.guard_settings.dimension = kDimension;
+  header.guard_settings.clients = 3;
   header.aggregator = options;
   header.state = aggregator.save();
   return header;
 }
 
 /// Judges `count` updates as a gateway does and records them; one reference before every fifth.
-std::filesystem::path record(const std::filesystem::path& folder, const FilterKind& kind, int count) {
+std::filesystem::path record(const std::filesystem::path& folder, const GuardKind& kind, int count) {
   AggregatorOptions options;
   options.learning_rate = 0.01;
   options.history = 4;
-  Aggregator aggregator(options, filter_of(kind), nullptr, std::vector<float>(kDimension, 0.5F));
+  Aggregator aggregator(options, guard_of(kind), nullptr, std::vector<float>(kDimension, 0.5F));
   auto writer = RecordingWriter::create(folder, header_for(kind, aggregator, options));
   ASSERT_OK(writer);
   Random random(7);
@@ -78,7 +78,7 @@ std::filesystem::path record(const std::filesystem::path& folder, const FilterKi
 }
 
 Result<ReplayResult> replay(const std::filesystem::path& path) {
-  const std::vector<FilterKind> kinds = {aflguard_kind(), kardam_kind()};
+  const std::vector<GuardKind> kinds = {aflguard_kind(), kardam_kind()};
   Replay replay(kinds);
   TRY(const auto segments, recording_segments(path));
   for (const auto& segment : segments) {
@@ -91,7 +91,7 @@ Result<ReplayResult> replay(const std::filesystem::path& path) {
 }  // namespace
 
 TEST("A recording replays to the same verdicts, with guards that keep state too") {
-  for (const FilterKind& kind : {aflguard_kind(), kardam_kind()}) {
+  for (const GuardKind& kind : {aflguard_kind(), kardam_kind()}) {
     const TemporaryFolder folder;
     (void)record(folder / "recording", kind, 40);
     const auto result = replay(folder / "recording");
@@ -120,7 +120,7 @@ TEST("A verdict that differs is found and named") {
   const TemporaryFolder folder;
   AggregatorOptions options;
   options.learning_rate = 1;
-  Aggregator aggregator(options, filter_of(aflguard_kind()), nullptr, std::vector<float>(kDimension));
+  Aggregator aggregator(options, guard_of(aflguard_kind()), nullptr, std::vector<float>(kDimension));
   auto writer = RecordingWriter::create(folder.path(), header_for(aflguard_kind(), aggregator, options));
   ASSERT_OK(writer);
   ASSERT_OK((*writer)->append(encode_entry(RecordedReference{reference_at(aggregator), 0})));

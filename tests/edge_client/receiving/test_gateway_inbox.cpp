@@ -14,7 +14,7 @@ namespace {
 struct Desk {
   Fleet fleet;
   EnvelopeOpener opener{fleet.gateways, fleet.verifier};
-  InboxTerms terms{"orchard", "board-17", sample_model().model_hash, 3};
+  InboxOptions terms{"orchard", "board-17", sample_model().model_hash, 3};
   GatewayInbox inbox{terms, opener};
 
   [[nodiscard]] Bytes sealed(const Payload& payload) {

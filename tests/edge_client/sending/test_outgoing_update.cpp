@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr OutgoingUpdate::Time kStart{1000s};
-constexpr AnswerPatience kPatience{10s, 40s};
+constexpr AnswerTimeouts kTimeout{10s, 40s};
 
 /// A bus that keeps what is handed over and says what it is told to.
 class HeldBus final : public MessageBus {
@@ -36,7 +36,7 @@ class HeldBus final : public MessageBus {
 };
 
 OutgoingUpdate update_of(std::size_t bytes) {
-  return std::move(OutgoingUpdate::create(17, Bytes(bytes, std::byte{1}), 500, kPatience, 1)).value();
+  return std::move(OutgoingUpdate::create(17, Bytes(bytes, std::byte{1}), 500, kTimeout, 1)).value();
 }
 
 /// Everything is sent and acknowledged.

@@ -34,7 +34,7 @@ struct Board {
     ASSERT_CONTAINS(payload.error().message, why);
   }
 
-  InboxTerms terms{"orchard", "pi-1", {7}, 100};
+  InboxOptions terms{"orchard", "pi-1", {7}, 100};
   MbedtlsSigner key = MbedtlsSigner::generate().value();
   MbedtlsSigner former_key = MbedtlsSigner::generate().value();
 };

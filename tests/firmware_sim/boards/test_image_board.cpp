@@ -178,7 +178,7 @@ TEST(
                            problem.c_str());
   ASSERT_CONTAINS(message_of(parse_firmware_config("kernel=vmlinuz\n")), "no initramfs");
   ASSERT_CONTAINS(message_of(parse_firmware_config("")), "no kernel");
-  // A liar that cannot be put there: the root partition has no such folder.
+  // A malicious device that cannot be put there: the root partition has no such folder.
   std::ofstream(place.image, std::ios::in | std::ios::binary).seekp(kRootOffset + 1024)
       << std::string(4096, '\0');
   TEST_ASSERT_FALSE(place.kind.build(board("gd"), place.board).ok());

@@ -35,10 +35,10 @@ TEST("A translated board is one process with its own configuration; a liar gets 
   TEST_ASSERT_TRUE(has(*honest, "/programs/aflguard-client"));
   TEST_ASSERT_EQUAL_STRING("/fleet/sim/boards/sim-04/card/client.toml", honest->back().c_str());
   TEST_ASSERT_EQUAL_STRING("/fleet/sim/boards/sim-04/state", kind.state_folder(folder).c_str());
-  const auto liar = kind.build(board("gd"), folder);
-  ASSERT_OK(liar);
-  TEST_ASSERT_TRUE(has(*liar, "/programs/aflguard-byzantine-client"));
-  TEST_ASSERT_EQUAL_STRING("gd", liar->back().c_str());
+  const auto malicious = kind.build(board("gd"), folder);
+  ASSERT_OK(malicious);
+  TEST_ASSERT_TRUE(has(*malicious, "/programs/aflguard-byzantine-client"));
+  TEST_ASSERT_EQUAL_STRING("gd", malicious->back().c_str());
 }
 
 TEST("A machine without the boards' programs is told how to get them") {

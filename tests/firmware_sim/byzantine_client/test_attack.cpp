@@ -32,7 +32,7 @@ struct Victim {
   }
 
   std::unique_ptr<LocalTraining> training(const AttackPlan& plan) {
-    auto made = make_hostile_training(plan, trainer, source, 7);
+    auto made = make_malicious_training(plan, trainer, source, 7);
     ASSERT_OK(made);
     return std::move(made).value();
   }
@@ -111,13 +111,13 @@ TEST("A replaying client sends its first update whatever the model has become") 
 }
 
 TEST("NaN and garbage are signed well and refused by the gateway's decoder") {
-  const auto nan = hostile_encode({.name = "nan"}, update());
+  const auto nan = malicious_encode({.name = "nan"}, update());
   ASSERT_OK(nan);
   TEST_ASSERT_EQUAL_STRING("not-finite", refusal_of(*nan).c_str());
-  const auto garbage = hostile_encode({.name = "garbage"}, update());
+  const auto garbage = malicious_encode({.name = "garbage"}, update());
   ASSERT_OK(garbage);
   TEST_ASSERT_EQUAL_STRING("malformed", refusal_of(*garbage).c_str());
-  const auto plain = hostile_encode({.name = "gd"}, update());
+  const auto plain = malicious_encode({.name = "gd"}, update());
   ASSERT_OK(plain);
   TEST_ASSERT_EQUAL_STRING("(taken)", refusal_of(*plain).c_str());
 }

@@ -41,9 +41,9 @@ class Peer final {
     TEST_ASSERT_EQUAL_INT(static_cast<int>(text.size()),
                           static_cast<int>(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL)));
   }
-  [[nodiscard]] bool readable(std::chrono::milliseconds patience) const {
+  [[nodiscard]] bool readable(std::chrono::milliseconds timeout) const {
     pollfd polled{fd_, POLLIN, 0};
-    return ::poll(&polled, 1, static_cast<int>(patience.count())) > 0;
+    return ::poll(&polled, 1, static_cast<int>(timeout.count())) > 0;
   }
   /// So many bytes; fewer when the other side ends.
   [[nodiscard]] std::string receive(std::size_t count) const {

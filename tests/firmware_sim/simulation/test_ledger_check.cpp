@@ -6,7 +6,7 @@ using namespace aflguard::sim;
 
 namespace {
 
-/// Two honest boards, a, b, and a liar, c: seven updates, all acknowledged.
+/// Two honest boards, a, b, and a malicious device, c: seven updates, all acknowledged.
 struct Ledgers {
   std::vector<JudgedUpdate> history = {
       {1, "a", 1, true, 1}, {2, "b", 1, true, 2},  {3, "c", 1, false, 2}, {4, "a", 2, false, 2},

@@ -10,7 +10,7 @@ using Wish = MonitorScreen::Wish;
 namespace {
 
 struct Stage {
-  FleetPicture picture = small_fleet();
+  FleetState picture = small_fleet();
   MonitorScreen screen{Glyphs::kUnicode};
   ScreenSize size{120, 30};
   ConnectionNotice connection;

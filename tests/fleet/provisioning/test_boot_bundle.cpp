@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::map<std::string, std::string> files_of(const BootBundleOrder& order) {
+std::map<std::string, std::string> files_of(const BootBundleRequest& order) {
   const auto made = boot_bundle_files(order);
   ASSERT_OK(made);
   std::map<std::string, std::string> files;

@@ -2,7 +2,7 @@
 #include <csignal>
 
 #include "core/system/atomic_file.h"
-#include "fleet/broker_openssl/broker_knock.h"
+#include "fleet/broker_openssl/login_check.h"
 #include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tests/fleet/provisioning/live_fleet.h"
@@ -21,8 +21,8 @@ struct TwoDevices : LiveFleet {
     add("pi-2");
     start_broker();
   }
-  Result<CutOff> cut_off(const std::string& name, std::chrono::seconds patience = 30s) {
-    return cut_off_device(*fleet, name, authority, clock, patience);
+  Result<CutOff> cut_off(const std::string& name, std::chrono::seconds timeout = 30s) {
+    return cut_off_device(*fleet, name, authority, clock, timeout);
   }
 };
 

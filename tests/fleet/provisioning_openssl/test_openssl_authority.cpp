@@ -18,7 +18,7 @@ OpensslAuthority authority() {
   return OpensslAuthority::create("fleet", kNow - 10min, kNow + std::chrono::days(100)).value();
 }
 
-CertificateTerms terms(CertificateUse use = CertificateUse::kClient) {
+CertificateOptions terms(CertificateUse use = CertificateUse::kClient) {
   return {"pi-1", use, {"URI:urn:aflguard:f:pi-1"}, kNow - 10min, kNow + std::chrono::days(10)};
 }
 
@@ -115,10 +115,10 @@ TEST("An authority that was saved goes on where it was") {
 
 TEST("Nothing is issued that would outlive the authority, or under a name that is none") {
   auto ca = authority();
-  CertificateTerms late = terms();
+  CertificateOptions late = terms();
   late.not_after = kNow + std::chrono::days(101);
   ASSERT_CONTAINS(testing::message_of(ca.issue(late)), "would outlive the fleet's authority");
-  CertificateTerms nameless = terms();
+  CertificateOptions nameless = terms();
   nameless.name = "a/b";
   ASSERT_CONTAINS(testing::message_of(ca.issue(nameless)), "is not a name");
 }

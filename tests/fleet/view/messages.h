@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/rfc3339.h"
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 namespace aflguard::testing {
 using namespace view;
@@ -112,17 +112,17 @@ inline Json event(const std::string& kind, const std::string& device, const std:
           {"text", text}};
 }
 
-inline void take(FleetPicture& picture, const std::string& topic, const Json& message, WallTime now = kNow) {
+inline void take(FleetState& picture, const std::string& topic, const Json& message, WallTime now = kNow) {
   picture.take("aflguard/v1/f/" + topic, message.dump(), now);
 }
 
-inline FleetPicture empty_picture(const PictureLimits& limits = {}) {
-  return FleetPicture::create("f", "operator", limits).value();
+inline FleetState empty_picture(const PictureLimits& limits = {}) {
+  return FleetState::create("f", "operator", limits).value();
 }
 
 /// pi-1 is honest, pi-9 lies, pi-2 is lost.
-inline FleetPicture small_fleet() {
-  FleetPicture picture = empty_picture();
+inline FleetState small_fleet() {
+  FleetState picture = empty_picture();
   take(picture, "gateway/status", gateway_status());
   take(picture, "gateway/metrics", metrics("2026-01-31T11:59:58Z", 11.0, 0.0546));
   take(picture, "up/pi-1/status", status("pi-1", "training"));

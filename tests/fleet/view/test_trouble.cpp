@@ -8,7 +8,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-std::vector<std::string> order(const FleetPicture& picture) {
+std::vector<std::string> order(const FleetState& picture) {
   std::vector<std::string> names;
   for (const DeviceRow& row : by_trouble(picture, kNow)) names.push_back(*row.name);
   return names;
@@ -17,7 +17,7 @@ std::vector<std::string> order(const FleetPicture& picture) {
 }  // namespace
 
 TEST("A device that lies comes before one that needs somebody, one that is lost, and the content") {
-  FleetPicture picture = small_fleet();
+  FleetState picture = small_fleet();
   take(picture, "up/pi-5/status", status("pi-5", "alert"));
   take(picture, "gateway/devices/pi-6", summary("pi-6", 70, 30, 0.3, 0.95));
   const std::vector<std::string> expected = {"pi-9", "pi-5", "pi-2", "pi-6", "pi-1"};
@@ -31,7 +31,7 @@ TEST("A device that lies comes before one that needs somebody, one that is lost,
 }
 
 TEST("A single rejected update makes nobody suspicious") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   take(picture, "gateway/devices/pi-1", summary("pi-1", 0, 3, 1.0, 3.0));
   TEST_ASSERT_FALSE(by_trouble(picture, kNow)[0].trouble.suspicious);
   take(picture, "gateway/devices/pi-1", summary("pi-1", 0, 4, 1.0, 3.0));
@@ -39,7 +39,7 @@ TEST("A single rejected update makes nobody suspicious") {
 }
 
 TEST("A device that moves away from the server update is noticed before it is rejected") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   Json drifting = summary("pi-1", 50, 0, 0.0, 0.7);
   drifting["distance_trend"] = 0.03;
   take(picture, "gateway/devices/pi-1", drifting);
@@ -52,7 +52,7 @@ TEST("A device that moves away from the server update is noticed before it is re
 }
 
 TEST("Heat, ending certificates and refused messages are noticed") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   Json hot = status("a", "ready");
   hot["temperature_c"] = 84.0;
   take(picture, "up/a/status", hot);
@@ -73,7 +73,7 @@ TEST("Heat, ending certificates and refused messages are noticed") {
 }
 
 TEST("Equal devices keep the order of their names, and small changes move nobody") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   for (const char* name : {"c", "a", "b"}) {
     take(picture, std::string("gateway/devices/") + name,
          summary(name, 90, 6, *name == 'c' ? 0.06 : 0.05, 0.3));
@@ -83,7 +83,7 @@ TEST("Equal devices keep the order of their names, and small changes move nobody
 }
 
 TEST("A gateway that is lost, needs somebody or falls silent is trouble") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   TEST_ASSERT_TRUE(gateway_trouble(picture.gateway(), kNow).level == TroubleLevel::kWarning);
   picture = small_fleet();
   TEST_ASSERT_TRUE(gateway_trouble(picture.gateway(), kNow).level == TroubleLevel::kNone);

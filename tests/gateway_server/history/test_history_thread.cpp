@@ -28,7 +28,7 @@ struct Bench {
   std::vector<std::pair<std::string, json>> told;
   std::int64_t now_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch()).count();
-  HistoryThread history{TelemetryStore::open(folder / "gateway.db").value(), folder.path(),
+  HistoryThread history{SqliteHistory::open(folder / "gateway.db").value(), folder.path(),
                         [this](const std::string& viewer, const std::string& text) {
                           const std::lock_guard lock(mutex);
                           told.emplace_back(viewer, json::parse(text));
@@ -106,7 +106,7 @@ TEST("What was not written yet is written when the gateway stops") {
   Bench bench;
   bench.history.add({{step_begin(bench.now_ms, 10'000), 7, 3, 1, 0, 4, {}}, {}});
   bench.history.stop();
-  auto telemetry = TelemetryStore::open(bench.folder / "gateway.db").value();
+  auto telemetry = SqliteHistory::open(bench.folder / "gateway.db").value();
   TEST_ASSERT_EQUAL_size_t(1, telemetry->fleet(0, 0, bench.now_ms + 10'000)->size());
   TEST_ASSERT_TRUE(bench.log.lines().empty());
 }

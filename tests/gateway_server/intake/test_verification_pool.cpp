@@ -105,7 +105,7 @@ TEST("No single changed byte of an update gets through") {
 TEST("Workers hand on what is genuine, and count what is not and what does not fit") {
   Bench bench;
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   std::atomic<int> handed_on{0};
   VerificationPool pool(3, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger, [&](const VerifiedUpdate&) {
     ++handed_on;
@@ -129,7 +129,7 @@ TEST("Workers hand on what is genuine, and count what is not and what does not f
 TEST("What one device sends too much of costs no other device its place") {
   Bench bench;
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   std::mutex mutex;
   std::vector<VerifiedUpdate> waiting;  // nobody judges them
   VerificationPool pool(2, {4, 1 << 20, 2}, bench.opener, rules(), ledger, [&](VerifiedUpdate update) {

@@ -203,7 +203,7 @@ TEST("A recording that is full ends with whole entries, and the fleet goes on") 
   const TemporaryFolder folder;
   RecordingHeader header;
   header.guard = "asyncsgd";
-  header.filter.dimension = kDimension;
+  header.guard_settings.dimension = kDimension;
   header.aggregator = rate_one();
   header.state = Bench().aggregator.save();
   auto recording = RecordingWriter::create(folder.path(), header, 800);
@@ -216,7 +216,7 @@ TEST("A recording that is full ends with whole entries, and the fleet goes on") 
   TEST_ASSERT_EQUAL_UINT64(20, bench.judge.take_replies().size());
   TEST_ASSERT_EQUAL_UINT64(1, bench.log.lines().size());
   ASSERT_CONTAINS(bench.log.text(), "the recording ends here");
-  const FilterKind kinds[] = {async_sgd_kind()};
+  const GuardKind kinds[] = {async_sgd_kind()};
   Replay replay(kinds);
   const auto segments = recording_segments(folder.path()).value();
   ASSERT_OK(replay.run(RecordingReader::open(segments.at(0)).value()));
@@ -229,7 +229,7 @@ TEST("A reference that does not fit is refused and is not recorded") {
   const TemporaryFolder folder;
   RecordingHeader header;
   header.guard = "asyncsgd";
-  header.filter.dimension = kDimension;
+  header.guard_settings.dimension = kDimension;
   header.aggregator = rate_one();
   header.state = Bench().aggregator.save();
   Bench bench({}, RecordingWriter::create(folder.path(), header).value());
@@ -238,7 +238,7 @@ TEST("A reference that does not fit is refused and is not recorded") {
   TEST_ASSERT_FALSE(bench.judge.install_reference(reference, 0).ok());
   bench.send("pi-1", 1);
   ASSERT_OK(bench.judge.commit());
-  const FilterKind kinds[] = {async_sgd_kind()};
+  const GuardKind kinds[] = {async_sgd_kind()};
   Replay replay(kinds);
   ASSERT_OK(replay.run(RecordingReader::open(recording_segments(folder.path()).value().at(0)).value()));
   TEST_ASSERT_EQUAL_UINT64(1, replay.result().updates);
@@ -256,7 +256,7 @@ class VotingBench final {
     settings.clients = 3;
     RecordingHeader header;
     header.guard = "span-guard";
-    header.filter = settings;
+    header.guard_settings = settings;
     header.aggregator = rate_one();
     header.state = aggregator.save();
     judge = std::make_unique<UpdateJudge>("orchard", aggregator, store, std::vector<DeviceRecord>{},
@@ -280,16 +280,16 @@ class VotingBench final {
     return judge->take_replies().at(0).bound;
   }
 
-  FilterSettings settings;
+  GuardSettings settings;
   FailingStore store;
   SetClock clock;
   KeptLog log;
   Aggregator aggregator{rate_one(),
                         [] {
-                          FilterSettings of;
+                          GuardSettings of;
                           of.dimension = kDimension;
                           of.clients = 3;
-                          return make_filter(span_guard_kind(), of).value();
+                          return make_guard(span_guard_kind(), of).value();
                         }(),
                         nullptr, std::vector<float>(kDimension)};
   std::unique_ptr<UpdateJudge> judge;
@@ -297,7 +297,7 @@ class VotingBench final {
 };
 
 void expect_replay_to_agree(const std::filesystem::path& folder, std::uint64_t updates) {
-  const FilterKind kinds[] = {span_guard_kind()};
+  const GuardKind kinds[] = {span_guard_kind()};
   Replay replay(kinds);
   ASSERT_OK(replay.run(RecordingReader::open(recording_segments(folder).value().at(0)).value()));
   TEST_ASSERT_EQUAL_UINT64(updates, replay.result().updates);

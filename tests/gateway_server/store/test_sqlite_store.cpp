@@ -4,8 +4,8 @@
 #include "core/base/random.h"
 #include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_database.h"
-#include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
+#include "gateway_server/store/store_reader.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -178,7 +178,7 @@ struct Everything {
   static Everything of(SqliteStore& store, const SqliteStoreOptions& options) {
     Everything all;
     all.state = store.load().value();
-    auto history = GatewayHistory::open(options.file).value();
+    auto history = StoreReader::open(options.file).value();
     all.verdicts = history.verdicts().value();
     const std::vector<EvaluationRecord> evaluations = history.evaluations().value();
     for (const auto& one : evaluations) {

@@ -137,15 +137,15 @@ TEST("Unknown attacks are named with the nearest that exists, and none is no att
 }
 
 TEST("Against every guard the strongest update is accepted and moves the model where the attacker wants") {
-  for (const FilterKind& kind :
+  for (const GuardKind& kind :
        {async_sgd_kind(), zeno_plus_plus_kind(), aflguard_kind(), span_guard_kind()}) {
     Scene scene;
-    FilterSettings filter;
-    filter.dimension = 100;
+    GuardSettings guard;
+    guard.dimension = 100;
     AggregatorOptions options;
     options.learning_rate = 1e-4;
     TrustedSetReference source(scene.trainer, scene.data.trusted, 0.5, 16);
-    Aggregator guard(options, make_filter(kind, filter).value(), &source, scene.theta);
+    Aggregator guard(options, make_guard(kind, guard).value(), &source, scene.theta);
     for (int t = 0; t < 60; ++t) {  // everybody is known before the attack
       AttackerView view(scene.settings, scene.data, scene.benign, scene.trainer, 0.5, scene.random);
       view.base_model = guard.model().parameters();
@@ -155,7 +155,7 @@ TEST("Against every guard the strongest update is accepted and moves the model w
     }
     std::vector<float> wish(100);
     for (float& v : wish) v = static_cast<float>(scene.random.normal());
-    strongest_update(guard.filter(), guard.reference().value(), scene.settings, wish, scene.update);
+    strongest_update(guard.guard(), guard.reference().value(), scene.settings, wish, scene.update);
     const std::vector<float> before(guard.model().parameters().begin(), guard.model().parameters().end());
     TEST_ASSERT_TRUE_MESSAGE(guard.submit({1, guard.model().version(), scene.update}).value().accepted,
                              kind.name.data());

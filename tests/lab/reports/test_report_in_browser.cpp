@@ -51,13 +51,13 @@ Colours screenshot(const Plan& plan, std::size_t seeds) {
   return colours;
 }
 
-constexpr std::array<std::uint32_t, 5> kDefenseColours = {0x8c6bb1, 0xd95f02, 0xb8860b, 0x1b9e77, 0x1f5fbf};
+constexpr std::array<std::uint32_t, 5> kGuardColours = {0x8c6bb1, 0xd95f02, 0xb8860b, 0x1b9e77, 0x1f5fbf};
 
 }  // namespace
 
 TEST("A table's page shows a bar for every defense and the three colours of agreement") {
   Colours colours = screenshot(plan_table("1", {.iterations = 300}).value(), 1);
-  for (const std::uint32_t colour : kDefenseColours) TEST_ASSERT_TRUE(colours[colour] > 500);
+  for (const std::uint32_t colour : kGuardColours) TEST_ASSERT_TRUE(colours[colour] > 500);
   TEST_ASSERT_TRUE(colours[0xd9f2df] > 2000);  // agrees
   TEST_ASSERT_TRUE(colours[0xfbdcd9] > 2000);  // differs
 }
@@ -65,7 +65,7 @@ TEST("A table's page shows a bar for every defense and the three colours of agre
 TEST("A figure's page shows the curve of every defense that it compares, and of no other") {
   Colours colours =
       screenshot(plan_figure("server-delay", {.dataset = "synthetic", .iterations = 60}).value(), 1);
-  TEST_ASSERT_TRUE(colours[kDefenseColours[3]] > 500);
-  TEST_ASSERT_TRUE(colours[kDefenseColours[4]] > 500);
-  TEST_ASSERT_EQUAL_size_t(0, colours[kDefenseColours[0]]);
+  TEST_ASSERT_TRUE(colours[kGuardColours[3]] > 500);
+  TEST_ASSERT_TRUE(colours[kGuardColours[4]] > 500);
+  TEST_ASSERT_EQUAL_size_t(0, colours[kGuardColours[0]]);
 }

@@ -9,19 +9,19 @@ using namespace aflguard::testing;
 
 namespace {
 
-ExperimentSettings synthetic(std::string_view defense, std::string_view attack, std::uint64_t seed) {
+ExperimentSettings synthetic(std::string_view guard, std::string_view attack, std::uint64_t seed) {
   auto settings = default_settings("synthetic").value();
-  settings.defense = defense;
+  settings.guard = guard;
   settings.attack = attack;
   settings.seed = seed;
   return settings;
 }
 
-double mean_mee(std::string_view defense, std::string_view attack) {
+double mean_mee(std::string_view guard, std::string_view attack) {
   double sum = 0;
   for (const std::uint64_t seed : {101, 102, 103}) {
     const auto result =
-        run_experiment(synthetic(defense, attack, seed), full_catalog(), linear_model(), nullptr);
+        run_experiment(synthetic(guard, attack, seed), full_catalog(), linear_model(), nullptr);
     TEST_ASSERT_TRUE_MESSAGE(result.ok(), message_of(result).c_str());
     sum += *result->metrics.mee / 3;
   }
@@ -122,7 +122,7 @@ TEST("Wrong names and combinations are refused before anything runs") {
   settings.malicious = 2;
   ASSERT_CONTAINS(failure(settings), "malicious fraction");
   settings = synthetic("basgd", "none", 1);
-  settings.defense_options["bufers"] = 3;
+  settings.guard_options["bufers"] = 3;
   ASSERT_CONTAINS(failure(settings), "did you mean 'buffers'?");
 }
 

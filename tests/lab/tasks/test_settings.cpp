@@ -64,7 +64,7 @@ TEST("The fingerprint changes with every setting and with nothing else") {
   other.seed = 2;
   TEST_ASSERT_FALSE(fingerprint(settings) == fingerprint(other));
   other = settings;
-  other.defense_options["buffers"] = 4;
+  other.guard_options["buffers"] = 4;
   TEST_ASSERT_FALSE(fingerprint(settings) == fingerprint(other));
   other = settings;
   other.lambda = std::nextafter(settings.lambda, 2.0);

@@ -34,7 +34,7 @@ Result<lab::ExperimentSettings> experiment(const DemoOptions& options) {
   }
   settings.clients = options.clients;
   settings.seed = options.seed;
-  settings.defense = options.guard;
+  settings.guard = options.guard;
   settings.attack = options.malicious > 0 ? options.attack : "none";
   settings.malicious = static_cast<double>(options.malicious) / static_cast<double>(options.clients);
   if (options.updates) settings.iterations = *options.updates;

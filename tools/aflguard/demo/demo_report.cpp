@@ -115,7 +115,7 @@ std::string device_table(const DemoFleet& demo, const gateway::FleetProgress& pr
 }  // namespace
 
 Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
-                                gateway::GatewayHistory& history) {
+                                gateway::StoreReader& history) {
   TRY(const gateway::FleetProgress progress, history.progress());
   TRY(const auto verdicts, history.verdicts());
   TRY(const auto evaluations, history.evaluations());
@@ -128,7 +128,7 @@ Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcom
   const lab::ExperimentSettings& settings = demo.settings;
   const std::string title = "A fleet of " + std::to_string(demo.devices.size()) + " clients learns " +
                             settings.dataset + " under the attack " + settings.attack + ", guarded by " +
-                            settings.defense;
+                            settings.guard;
   std::string html =
       "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width, initial-scale=1'><title>" +

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "gateway_server/store/sqlite_history.h"
+#include "gateway_server/store/store_reader.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_view.h"
 
@@ -21,6 +21,6 @@ struct DemoOutcome {
 
 /// One HTML page that needs nothing else: figures, test error and verdicts over time, every device.
 [[nodiscard]] Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
-                                              gateway::GatewayHistory& history);
+                                              gateway::StoreReader& history);
 
 }  // namespace aflguard::cli

@@ -28,12 +28,12 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kGrace = 10s;
-constexpr auto kStartPatience = 60s;
+constexpr auto kStartTimeout = 60s;
 constexpr auto kLookInterval = 100ms;
 /// Without any verdict for this long somebody looks why.
-constexpr auto kStallPatience = 30s;
+constexpr auto kStallTimeout = 30s;
 /// Without any verdict for this long, and without a reason, the demo ends.
-constexpr auto kLongestPatience = 180s;
+constexpr auto kLongestTimeout = 180s;
 constexpr double kRateWindow = 5;  // seconds
 
 Error interrupted() {
@@ -115,7 +115,7 @@ class RunningFleet final {
   }
   /// A program says when it is ready; until then it may also end.
   [[nodiscard]] Status wait_for_line(ChildGroup& group, const fs::path& log, const std::string& word) {
-    const auto deadline = Clock::now() + kStartPatience;
+    const auto deadline = Clock::now() + kStartTimeout;
     while (Clock::now() < deadline) {
       if (const auto text = read_text_file(log); text.ok() && text->find(word) != std::string::npos)
         return {};
@@ -123,7 +123,7 @@ class RunningFleet final {
       if (interruption_.wait(20ms)) return interrupted();
     }
     return unavailable(log.filename().string() + " does not say '" + word + "' after " +
-                       std::to_string(kStartPatience.count()) + " s; it ends: " + last_lines(log, 3));
+                       std::to_string(kStartTimeout.count()) + " s; it ends: " + last_lines(log, 3));
   }
 
   const DemoFleet& demo_;
@@ -157,7 +157,7 @@ bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
 }
 
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
-Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::GatewayHistory& history,
+Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::StoreReader& history,
                           MetricsWatch& metrics, Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
@@ -181,12 +181,12 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::G
     if (state.updates > judged) last_news = Clock::now();
     judged = state.updates;
     const auto silence = Clock::now() - last_news;
-    if (silence > kStallPatience && judged > 0 && nobody_can_send(demo, fleet)) {
+    if (silence > kStallTimeout && judged > 0 && nobody_can_send(demo, fleet)) {
       return "After " + std::to_string(judged) +
              " updates nobody sent any more: from this model no finite update can be computed.";
     }
-    if (silence > kLongestPatience) {
-      const std::string waited = std::to_string(kLongestPatience.count()) + " s";
+    if (silence > kLongestTimeout) {
+      const std::string waited = std::to_string(kLongestTimeout.count()) + " s";
       if (judged == 0) return unavailable("no update was judged in " + waited);
       return "After " + std::to_string(judged) + " updates no other was judged for " + waited +
              ": the machine may be too busy; the clients' logs are in " + fleet.logs().string() + ".";
@@ -271,7 +271,7 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
       options.guard.c_str());
   RunningFleet fleet(demo, interruption);
   TRY_STATUS(fleet.start(options.attack));
-  TRY(auto history, gateway::GatewayHistory::open(demo.store));
+  TRY(auto history, gateway::StoreReader::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
   TRY(auto metrics, MetricsWatch::start(demo.fleet, fleet::FleetFolder{folder / "fleet"}));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway_server/store/sqlite_history.h"
+#include "gateway_server/store/store_reader.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 
 namespace aflguard::cli {

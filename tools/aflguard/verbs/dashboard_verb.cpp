@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kMaxPageBytes = 8 << 20;
-constexpr std::chrono::seconds kBrokerPatience(10);
+constexpr std::chrono::seconds kBrokerTimeout(10);
 
 struct DashboardOptions {
   std::string folder;
@@ -60,7 +60,7 @@ Status serve(const DashboardOptions& options) {
       fleet::PageServer::start({.port = options.port, .page = page, .connect = [&settings, &authority] {
                                   return fleet::BrokerStream::connect(listener_host(settings),
                                                                       settings.dashboard_port, authority,
-                                                                      kBrokerPatience);
+                                                                      kBrokerTimeout);
                                 }}));
   const std::string address =
       "http://127.0.0.1:" + std::to_string(server->port()) + "/#fleet=" + settings.name + "&key=" + key;

@@ -36,10 +36,10 @@ struct DeviceOptions {
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
 constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
-constexpr std::chrono::seconds kBrokerPatience{15};
+constexpr std::chrono::seconds kBrokerTimeout{15};
 
-Result<fleet::DeviceOrder> order(const DeviceOptions& options) {
-  fleet::DeviceOrder made{options.name, std::nullopt, options.days};
+Result<fleet::DeviceRequest> order(const DeviceOptions& options) {
+  fleet::DeviceRequest made{options.name, std::nullopt, options.days};
   if (!options.request.empty()) {
     TRY(made.request_pem, read_text_file(options.request, kMaxRequestBytes));
   }
@@ -91,7 +91,7 @@ void print_device(const fleet::Fleet& fleet, const std::string& name, const char
 
 Status add(const DeviceOptions& options) {
   const SystemClock clock;
-  TRY(const fleet::DeviceOrder wanted, order(options));
+  TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.add_device(wanted, authority, clock)));
@@ -101,7 +101,7 @@ Status add(const DeviceOptions& options) {
 
 Status renew(const DeviceOptions& options) {
   const SystemClock clock;
-  TRY(const fleet::DeviceOrder wanted, order(options));
+  TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(auto authority, fleet::load_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.renew_device(wanted, authority, clock)));
@@ -130,7 +130,7 @@ Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(auto authority, fleet::load_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_device(fleet, options.name, authority, clock, kBrokerPatience);
+  const auto outcome = fleet::cut_off_device(fleet, options.name, authority, clock, kBrokerTimeout);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
@@ -168,8 +168,8 @@ Status warn_of_missing_samples(const fleet::Fleet& fleet, const std::string& nam
   return {};
 }
 
-Result<fleet::BootBundleOrder> boot_bundle_order(const fleet::Fleet& fleet, const DeviceOptions& options) {
-  fleet::BootBundleOrder made;
+Result<fleet::BootBundleRequest> boot_bundle_order(const fleet::Fleet& fleet, const DeviceOptions& options) {
+  fleet::BootBundleRequest made;
   made.device = options.name;
   TRY(made.identity, fleet::device_bundle(fleet, options.name));
   if (!fleet::has_key(fleet.folder(), options.name)) {

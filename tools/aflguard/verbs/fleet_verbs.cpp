@@ -9,7 +9,7 @@
 #include "fleet/provisioning/dashboard_access.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/authority_files.h"
-#include "tools/aflguard/verbs/broker_news.h"
+#include "tools/aflguard/verbs/reload_message.h"
 #include "tools/aflguard/verbs/viewer_verbs.h"
 
 namespace aflguard::cli {

@@ -54,7 +54,7 @@ Status add_public_files(const fleet::Fleet& fleet, std::vector<image::ImageFile>
   return {};
 }
 
-Status add_fleet(const ImageOptions& options, image::ImageOrder& order) {
+Status add_fleet(const ImageOptions& options, image::ImageRequest& order) {
   if (options.fleet == kNoFleet) {
     if (options.device.empty()) return {};
     return invalid_input("--device '" + options.device + "' needs the fleet that it belongs to: --fleet DIR");
@@ -119,7 +119,7 @@ void print_next_steps(const ImageOptions& options, const image::BuiltImage& buil
 }
 
 Status build(const ImageOptions& options) {
-  image::ImageOrder order;
+  image::ImageRequest order;
   order.output = options.output;
   order.suite = options.suite;
   order.compress = options.compress;

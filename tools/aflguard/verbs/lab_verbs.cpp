@@ -31,13 +31,13 @@ using lab::ExperimentSettings;
 /// What the command line gives; lives as long as the verbs that were added.
 struct RunOptions {
   std::string dataset;
-  std::string defense = "aflguard";
+  std::string guard = "aflguard";
   std::string attack = "none";
   std::uint64_t seed = 1;
   std::optional<double> malicious, lambda, distribution_shift, learning_rate, non_iid;
   std::optional<std::size_t> clients, iterations, trusted_size, batch_size;
   std::optional<std::uint64_t> server_delay, client_delay;
-  std::vector<std::string> defense_options, attack_options;
+  std::vector<std::string> guard_options, attack_options;
   std::optional<std::string> model;
   bool json = false;
 };
@@ -73,7 +73,7 @@ void override_with(T& setting, const std::optional<T>& given) {
 
 Result<lab::ExperimentSettings> settings_from(const RunOptions& options) {
   TRY(auto settings, lab::default_settings(options.dataset));
-  settings.defense = options.defense;
+  settings.guard = options.guard;
   settings.attack = options.attack;
   settings.seed = options.seed;
   override_with(settings.malicious, options.malicious);
@@ -87,7 +87,7 @@ Result<lab::ExperimentSettings> settings_from(const RunOptions& options) {
   override_with(settings.batch_size, options.batch_size);
   override_with(settings.server_delay, options.server_delay);
   override_with(settings.client_delay, options.client_delay);
-  TRY(settings.defense_options, parse_options(options.defense_options));
+  TRY(settings.guard_options, parse_options(options.guard_options));
   TRY(settings.attack_options, parse_options(options.attack_options));
   return settings;
 }
@@ -99,7 +99,7 @@ void print_metric(const char* name, const std::optional<double>& value) {
 void print_run(const lab::RunRecord& record) {
   const lab::ExperimentResult& result = record.result;
   std::printf("%s, %s against %s, seed %llu: %llu iterations in %.1f s\n", record.settings.dataset.c_str(),
-              record.settings.defense.c_str(), record.settings.attack.c_str(),
+              record.settings.guard.c_str(), record.settings.attack.c_str(),
               static_cast<unsigned long long>(record.settings.seed),
               static_cast<unsigned long long>(result.iterations), record.seconds);
   print_metric("test error", result.metrics.test_error);
@@ -124,7 +124,7 @@ Status run(const RunOptions& options, const lab::Catalog& catalog) {
   TRY(const auto model, resources.model(settings.dataset));
   TRY(const auto context, lab::lab_context());
   StderrProgress progress;
-  const std::string what = settings.dataset + ", " + settings.defense + " against " + settings.attack;
+  const std::string what = settings.dataset + ", " + settings.guard + " against " + settings.attack;
   const auto begin = std::chrono::steady_clock::now();
   auto result =
       lab::run_experiment(settings, catalog, model, std::move(data),
@@ -222,7 +222,7 @@ Status run_plan(const Result<lab::Plan>& planned, const CampaignVerbOptions& opt
 Json options_json(const std::vector<NamedOption>& options) {
   Json list = Json::array();
   for (const NamedOption& option : options) {
-    list.push_back({{"name", option.name}, {"default", option.otherwise}, {"meaning", option.meaning}});
+    list.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
   }
   return list;
 }
@@ -242,7 +242,7 @@ Status list(bool json, const lab::Catalog& catalog) {
                                     {"model", dataset.zoo_model},
                                     {"defaults", lab::to_json(settings)}});
   }
-  for (const FilterKind& kind : catalog.defenses) {
+  for (const GuardKind& kind : catalog.guards) {
     document["defenses"].push_back(
         {{"name", kind.name}, {"summary", kind.summary}, {"options", options_json(kind.options)}});
   }
@@ -335,7 +335,7 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--dataset", options->dataset,
                    "synthetic, mnist, fashion-mnist, har, colorectal or cifar-10")
       ->required();
-  verb->add_option("--defense", options->defense, "What judges the updates; lab list shows all")
+  verb->add_option("--defense", options->guard, "What judges the updates; lab list shows all")
       ->capture_default_str();
   verb->add_option("--attack", options->attack, "What malicious clients do; lab list shows all")
       ->capture_default_str();
@@ -354,7 +354,7 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--learning-rate", options->learning_rate, "Global rate, on summed gradients");
   verb->add_option("--non-iid", options->non_iid,
                    "Degree q to which labels stick to groups of clients [0.5]");
-  verb->add_option("--defense-option", options->defense_options, "NAME=NUMBER, may be repeated");
+  verb->add_option("--defense-option", options->guard_options, "NAME=NUMBER, may be repeated");
   verb->add_option("--attack-option", options->attack_options, "NAME=NUMBER, may be repeated");
   verb->add_option("--model", options->model, "A model package instead of the paper's model");
   verb->add_flag("--json", options->json, "Print one JSON document");
@@ -394,7 +394,7 @@ void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
       "Exit code 1 when a verdict differs.\n\nExample:\n  aflguard lab replay orchard/gateway/recording");
   verb->callback([options, &action, catalog] {
     action = [options, catalog] {
-      return replay_recording(options->recording, options->json, catalog.defenses);
+      return replay_recording(options->recording, options->json, catalog.guards);
     };
   });
 }

@@ -5,7 +5,7 @@
 
 namespace aflguard::cli {
 
-/// aflguard lab run | table | figure | list | bound, with the defenses and attacks of `catalog`.
+/// aflguard lab run | table | figure | list | bound, with the guards and attacks of `catalog`.
 void add_lab_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
 
 }  // namespace aflguard::cli

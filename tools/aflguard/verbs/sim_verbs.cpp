@@ -24,7 +24,7 @@ struct Options {
   std::string fleet;
   std::vector<std::string> boards;
   std::uint64_t bytes_per_second = 0;
-  std::uint64_t patience = 600;
+  std::uint64_t timeout = 600;
   bool json = false;
 };
 using Shared = std::shared_ptr<Options>;
@@ -139,7 +139,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
   CLI::App* verb = add_verb(sim, "up", "Start simulated boards, each with its own identity and samples",
                             options, up.fleet, action, [](const Options& given) {
                               sim::SimUpOptions wanted = given.up;
-                              wanted.patience = std::chrono::seconds(given.patience);
+                              wanted.timeout = std::chrono::seconds(given.timeout);
                               return sim::sim_up(wanted);
                             });
   verb->add_option("--boards", up.order.boards, "How many")
@@ -182,7 +182,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
   verb->add_option("--image", up.places.image,
                    "The card image that boards of depth image boot; default: what ./run image made")
       ->envname("AFLGUARD_BOARD_IMAGE");
-  verb->add_option("--patience", options->patience, "Seconds until all must be connected")
+  verb->add_option("--patience", options->timeout, "Seconds until all must be connected")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_flag("--json", up.json, "Print one JSON document, as sim status does");
@@ -228,7 +228,7 @@ void add_chaos(CLI::App& sim, const Shared& options, Action& action) {
   verb->add_option("--minutes", chaos.minutes, "How long things break")
       ->check(CLI::Range(0.05, 10080.0))
       ->capture_default_str();
-  verb->add_option("--patience", chaos.patience_seconds, "Seconds in which every board must go on afterwards")
+  verb->add_option("--patience", chaos.timeout_seconds, "Seconds in which every board must go on afterwards")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_flag("--json", chaos.json, "Print one JSON document at the end");
@@ -260,7 +260,7 @@ void add_sim_verbs(CLI::App& app, Action& action) {
   waiting->add_option("--verdicts", options->wait.verdicts, "So many more, each")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  waiting->add_option("--patience", options->wait.patience_seconds, "Give up after so many seconds")
+  waiting->add_option("--patience", options->wait.timeout_seconds, "Give up after so many seconds")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   waiting->footer("Example:\n  aflguard sim wait --fleet play --verdicts 10");

@@ -12,7 +12,7 @@
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/authority_files.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
-#include "tools/aflguard/verbs/broker_news.h"
+#include "tools/aflguard/verbs/reload_message.h"
 
 namespace aflguard::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::system_clock;
 
-constexpr std::chrono::seconds kBrokerPatience{15};
+constexpr std::chrono::seconds kBrokerTimeout{15};
 
 struct ViewerOptions {
   std::string fleet;
@@ -119,7 +119,7 @@ Status revoke(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(auto authority, fleet::load_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_viewer(fleet, options.name, authority, clock, kBrokerPatience);
+  const auto outcome = fleet::cut_off_viewer(fleet, options.name, authority, clock, kBrokerTimeout);
   const fleet::Viewer* viewer = fleet.viewers().find(options.name);
   if (!outcome.ok() && viewer != nullptr && viewer->revoked) {
     return Error{outcome.error().kind, "viewer '" + options.name +

@@ -14,7 +14,7 @@
 
 namespace aflguard::testing {
 
-inline std::vector<FilterKind> all_filters() {
+inline std::vector<GuardKind> all_guard_kinds() {
   return {async_sgd_kind(), kardam_kind(),        basgd_kind(),     zeno_plus_plus_kind(),
           aflguard_kind(),  sync_aflguard_kind(), span_guard_kind()};
 }
@@ -41,21 +41,21 @@ class FixedReference final : public ReferenceSource {
   std::vector<float> vector_;
 };
 
-inline std::unique_ptr<UpdateFilter> make(const FilterKind& kind, std::size_t dimension,
-                                          std::uint64_t clients = 3, double lambda = 1.5) {
-  FilterSettings settings;
+inline std::unique_ptr<Guard> make(const GuardKind& kind, std::size_t dimension, std::uint64_t clients = 3,
+                                   double lambda = 1.5) {
+  GuardSettings settings;
   settings.dimension = dimension;
   settings.clients = clients;
   settings.lambda = lambda;
-  return make_filter(kind, settings).value();
+  return make_guard(kind, settings).value();
 }
 
-inline Aggregator aggregator(std::unique_ptr<UpdateFilter> filter, ReferenceSource& source,
+inline Aggregator aggregator(std::unique_ptr<Guard> guard, ReferenceSource& source,
                              const std::vector<float>& initial, double rate = 0.5) {
   AggregatorOptions options;
   options.learning_rate = rate;
   options.history = 16;
-  return Aggregator(options, std::move(filter), &source, initial);
+  return Aggregator(options, std::move(guard), &source, initial);
 }
 
 }  // namespace aflguard::testing

@@ -78,11 +78,11 @@ TEST("BASGD waits for all buffers, then steps along the median of their means") 
 }
 
 TEST("BASGD with an even number of buffers takes the mean of the two middle ones") {
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 1;
   settings.options = {{"buffers", 4}};
   FixedReference source({0});
-  Aggregator basgd = aggregator(make_filter(basgd_kind(), settings).value(), source, {0}, 1.0);
+  Aggregator basgd = aggregator(make_guard(basgd_kind(), settings).value(), source, {0}, 1.0);
   for (ClientId i = 0; i < 4; ++i) (void)submit(basgd, i, {std::vector<float>{8, 1, 4, 2}[i]});
   TEST_ASSERT_EQUAL_FLOAT(-3, basgd.model().parameters()[0]);
 }
@@ -111,11 +111,11 @@ TEST("Kardam accepts everything until every client has reported, if told to wait
   FixedReference source({0});
   Aggregator waiting = aggregator(make(kardam_kind(), 1, 3), source, {0}, 1.0);
   for (const float g : {1.0F, 100.0F, -5000.0F}) TEST_ASSERT_TRUE(submit(waiting, 1, {g}).accepted);
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 1;
   settings.clients = 3;
   settings.options = {{"startup-wait", 0}};
-  Aggregator strict = aggregator(make_filter(kardam_kind(), settings).value(), source, {0}, 1.0);
+  Aggregator strict = aggregator(make_guard(kardam_kind(), settings).value(), source, {0}, 1.0);
   TEST_ASSERT_TRUE(submit(strict, 1, {1}).accepted);
   TEST_ASSERT_TRUE(submit(strict, 2, {1}).accepted);
   TEST_ASSERT_TRUE(submit(strict, 1, {2}).accepted);
@@ -124,21 +124,21 @@ TEST("Kardam accepts everything until every client has reported, if told to wait
 
 TEST("Kardam refuses a second update on the same model: it cannot be compared") {
   FixedReference source({0});
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 1;
   settings.options = {{"startup-wait", 0}};
-  Aggregator kardam = aggregator(make_filter(kardam_kind(), settings).value(), source, {0}, 1.0);
+  Aggregator kardam = aggregator(make_guard(kardam_kind(), settings).value(), source, {0}, 1.0);
   TEST_ASSERT_TRUE(kardam.submit({1, 0, std::vector<float>{1}}).value().accepted);
   TEST_ASSERT_EQUAL(Reason::kTooSteep, kardam.submit({1, 0, std::vector<float>{1}}).value().reason);
 }
 
 TEST("Kardam's frequency filter wants f + 1 clients among the last 2f + 1 accepted updates") {
   FixedReference source({0});
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 1;
-  settings.clients = 100;  // never all: the Lipschitz filter lets everything through
+  settings.clients = 100;  // never all: the Lipschitz guard lets everything through
   settings.options = {{"frequency", 1}};
-  Aggregator kardam = aggregator(make_filter(kardam_kind(), settings).value(), source, {0}, 1.0);
+  Aggregator kardam = aggregator(make_guard(kardam_kind(), settings).value(), source, {0}, 1.0);
   TEST_ASSERT_TRUE(submit(kardam, 1, {1}).accepted);
   TEST_ASSERT_TRUE(submit(kardam, 1, {1}).accepted);
   TEST_ASSERT_EQUAL(Reason::kTooFrequent, submit(kardam, 1, {1}).reason);
@@ -150,10 +150,10 @@ TEST("Kardam's frequency filter wants f + 1 clients among the last 2f + 1 accept
 
 TEST("Kardam's dampening scales by 1 / (1 + delay)") {
   FixedReference source({0});
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 1;
   settings.options = {{"dampening", 1}};
-  Aggregator kardam = aggregator(make_filter(kardam_kind(), settings).value(), source, {0}, 1.0);
+  Aggregator kardam = aggregator(make_guard(kardam_kind(), settings).value(), source, {0}, 1.0);
   (void)submit(kardam, 1, {1});
   (void)submit(kardam, 2, {1});
   const float before = kardam.model().parameters()[0];
@@ -175,12 +175,12 @@ TEST("Synchronous AFLGuard averages what a round accepts and steps once") {
 }
 
 TEST("No filter accepts a NaN or an infinity, wherever it stands, and none is harmed by it") {
-  for (const FilterKind& kind : all_filters()) {
+  for (const GuardKind& kind : all_guard_kinds()) {
     for (const float bad : {kNan, kInfinity, -kInfinity}) {
       for (std::size_t where = 0; where < 40; where += 13) {
         FixedReference source(std::vector<float>(40, 1));
         Aggregator victim = aggregator(make(kind, 40), source, std::vector<float>(40));
-        const std::vector<std::byte> before = victim.filter().save();
+        const std::vector<std::byte> before = victim.guard().save();
         std::vector<float> g(40, 1);
         g[where] = bad;
         const Verdict verdict = submit(victim, 1, g);
@@ -188,7 +188,7 @@ TEST("No filter accepts a NaN or an infinity, wherever it stands, and none is ha
         TEST_ASSERT_EQUAL(Reason::kNotFinite, verdict.reason);
         TEST_ASSERT_EQUAL_UINT64(0, victim.model().version());
         TEST_ASSERT_EQUAL_FLOAT(0, victim.model().parameters()[where]);
-        if (kind.name != "sync-aflguard") TEST_ASSERT_TRUE(before == victim.filter().save());
+        if (kind.name != "sync-aflguard") TEST_ASSERT_TRUE(before == victim.guard().save());
       }
     }
   }
@@ -213,15 +213,15 @@ TEST("An update that would take the model out of float's range is refused") {
 }
 
 TEST("Unknown filters, unknown options and values out of range are named, with the nearest that exists") {
-  const auto kinds = all_filters();
-  ASSERT_CONTAINS(message_of(find_filter(kinds, "aflgaurd")), "did you mean 'aflguard'?");
-  FilterSettings settings;
+  const auto kinds = all_guard_kinds();
+  ASSERT_CONTAINS(message_of(find_guard(kinds, "aflgaurd")), "did you mean 'aflguard'?");
+  GuardSettings settings;
   settings.dimension = 1;
   settings.options = {{"bufers", 3}};
-  ASSERT_CONTAINS(message_of(make_filter(basgd_kind(), settings)), "did you mean 'buffers'?");
+  ASSERT_CONTAINS(message_of(make_guard(basgd_kind(), settings)), "did you mean 'buffers'?");
   settings.options = {{"buffers", 65}};
-  ASSERT_CONTAINS(message_of(make_filter(basgd_kind(), settings)), "must be from 1 to 64");
+  ASSERT_CONTAINS(message_of(make_guard(basgd_kind(), settings)), "must be from 1 to 64");
   settings.options.clear();
   settings.lambda = kNan;
-  ASSERT_CONTAINS(message_of(make_filter(aflguard_kind(), settings)), "lambda");
+  ASSERT_CONTAINS(message_of(make_guard(aflguard_kind(), settings)), "lambda");
 }

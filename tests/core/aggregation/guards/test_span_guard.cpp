@@ -76,12 +76,12 @@ std::vector<float> times(std::vector<float> g, float factor) {
   return g;
 }
 
-std::unique_ptr<UpdateFilter> trusting(std::size_t dimension, std::uint64_t clients, double trust) {
-  FilterSettings settings;
+std::unique_ptr<Guard> trusting(std::size_t dimension, std::uint64_t clients, double trust) {
+  GuardSettings settings;
   settings.dimension = dimension;
   settings.clients = clients;
   settings.options = {{"trust", trust}};
-  return make_filter(span_guard_kind(), settings).value();
+  return make_guard(span_guard_kind(), settings).value();
 }
 
 void compare_with_plain_rule(bool trust) {
@@ -223,9 +223,9 @@ TEST("While few have voted, nobody's residual moves the model further than the t
   const ReferenceUpdate reference = fleet.reference();
   const VisibleSpan span(reference.gram);
   ASSERT_OK(guard.install_reference(reference, 0));
-  // The first to speak are liars, and they agree with each other.
-  for (ClientId liar = 0; liar < 4; ++liar) {
-    const Verdict verdict = submit(guard, liar, times(fleet.honest(), 1000));
+  // The first to speak are malicious devices, and they agree with each other.
+  for (ClientId malicious = 0; malicious < 4; ++malicious) {
+    const Verdict verdict = submit(guard, malicious, times(fleet.honest(), 1000));
     TEST_ASSERT_FALSE(verdict.accepted);
     TEST_ASSERT_DOUBLE_WITHIN(1e-3, 3 * span.typical_length(), verdict.bound);
   }
@@ -238,7 +238,7 @@ TEST("While few have voted, nobody's residual moves the model further than the t
 TEST("When most of a fleet has spoken several times, it is not waited for those who never do") {
   Fleet fleet(60, 3, 14);
   Aggregator guard(with_rate(), make(span_guard_kind(), 60, 10), nullptr, std::vector<float>(60));
-  const auto& rule = dynamic_cast<const SpanGuard&>(guard.filter());
+  const auto& rule = dynamic_cast<const SpanGuard&>(guard.guard());
   ASSERT_OK(guard.install_reference(fleet.reference(), 0));
   for (int time = 0; time < 5; ++time) {
     for (ClientId client = 0; client < 5; ++client) (void)submit(guard, client, fleet.honest());
@@ -298,12 +298,12 @@ TEST("Saved and restored in the middle, SpanGuard goes on bit by bit") {
 
 TEST("More clients than the panel holds cost no more, and still bend who strays") {
   Fleet fleet(30, 2, 8);
-  FilterSettings settings;
+  GuardSettings settings;
   settings.dimension = 30;
   settings.options = {{"panel", 16}};
-  auto filter = make_filter(span_guard_kind(), settings).value();
-  const auto& span_guard = dynamic_cast<const SpanGuard&>(*filter);
-  Aggregator guard(with_rate(), std::move(filter), nullptr, std::vector<float>(30));
+  auto guard = make_guard(span_guard_kind(), settings).value();
+  const auto& span_guard = dynamic_cast<const SpanGuard&>(*guard);
+  Aggregator guard(with_rate(), std::move(guard), nullptr, std::vector<float>(30));
   ASSERT_OK(guard.install_reference(fleet.reference(), 0));
   for (ClientId client = 0; client < 300; ++client) (void)submit(guard, client, fleet.honest());
   TEST_ASSERT_EQUAL_UINT64(16, span_guard.panel().clients());

@@ -1,4 +1,4 @@
-#include "tools/aflguard/verbs/broker_news.h"
+#include "tools/aflguard/verbs/reload_message.h"
 
 #include <cstdio>
 

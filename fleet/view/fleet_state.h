@@ -41,7 +41,7 @@ struct LastVerdict {
 };
 
 /// What a device says of itself.
-struct DeviceWords {
+struct ReportedStatus {
   std::optional<WallTime> time;
   std::optional<std::uint64_t> version;
   std::optional<std::uint64_t> samples;
@@ -73,7 +73,7 @@ inline constexpr std::size_t kMaxRecent = 16;
 
 struct DevicePicture {
   DeviceState state = DeviceState::kUnknown;
-  std::optional<DeviceWords> words;
+  std::optional<ReportedStatus> words;
   std::optional<DeviceRecord> record;
 
   /// By the gateway's count; by the device's own words where the gateway says nothing.
@@ -129,11 +129,11 @@ struct PictureCounters {
 /// A fleet as its topics describe it (docs/topics.md). A value that is fed with messages; it has no clock and
 /// does no I/O. Messages are hostile until read: what is broken is counted and changes nothing, and what is
 /// kept is bounded, whatever comes.
-class FleetPicture final {
+class FleetState final {
  public:
   /// kInvalidInput when `fleet` is no name. `viewer` is who asks for history.
-  [[nodiscard]] static Result<FleetPicture> create(std::string_view fleet, std::string_view viewer,
-                                                   const PictureLimits& limits = {});
+  [[nodiscard]] static Result<FleetState> create(std::string_view fleet, std::string_view viewer,
+                                                 const PictureLimits& limits = {});
 
   /// One message of any topic. `now` is when it came.
   void take(std::string_view topic, std::string_view payload, WallTime now);
@@ -159,7 +159,7 @@ class FleetPicture final {
                                             std::size_t points);
 
  private:
-  FleetPicture(std::string_view fleet, std::string_view viewer, const PictureLimits& limits)
+  FleetState(std::string_view fleet, std::string_view viewer, const PictureLimits& limits)
       : fleet_(fleet), viewer_(viewer), limits_(limits), rate_(limits.series), error_(limits.series) {}
   [[nodiscard]] bool take_known(const Topic& topic, std::string_view payload, WallTime now);
   [[nodiscard]] bool take_device(const Topic& topic, std::string_view payload);

@@ -21,6 +21,6 @@ struct BrokerAnswer {
 [[nodiscard]] Result<BrokerAnswer> knock_at_broker(const std::string& host, std::uint16_t port,
                                                    const std::string& authority_pem,
                                                    const Credential& credential,
-                                                   std::chrono::seconds patience);
+                                                   std::chrono::seconds timeout);
 
 }  // namespace aflguard::fleet

@@ -1,4 +1,4 @@
-#include "fleet/view/fleet_picture.h"
+#include "fleet/view/fleet_state.h"
 
 #include <array>
 #include <cmath>
@@ -62,13 +62,13 @@ std::optional<double> GatewayPicture::figure(const std::string& name) const {
   return found->second;
 }
 
-Result<FleetPicture> FleetPicture::create(std::string_view fleet, std::string_view viewer,
-                                          const PictureLimits& limits) {
+Result<FleetState> FleetState::create(std::string_view fleet, std::string_view viewer,
+                                      const PictureLimits& limits) {
   TRY([[maybe_unused]] const auto topics, FleetTopics::create(fleet));
-  return FleetPicture(fleet, viewer, limits);
+  return FleetState(fleet, viewer, limits);
 }
 
-void FleetPicture::take(std::string_view topic, std::string_view payload, WallTime now) {
+void FleetState::take(std::string_view topic, std::string_view payload, WallTime now) {
   ++counters_.messages;
   if (topic.starts_with('$')) return;  // the broker's own
   const auto known = parse_topic(topic);
@@ -78,7 +78,7 @@ void FleetPicture::take(std::string_view topic, std::string_view payload, WallTi
   }
 }
 
-bool FleetPicture::take_known(const Topic& topic, std::string_view payload, WallTime now) {
+bool FleetState::take_known(const Topic& topic, std::string_view payload, WallTime now) {
   switch (topic.kind) {
     case TopicKind::kDeviceStatus:
     case TopicKind::kDeviceSummary:
@@ -115,7 +115,7 @@ bool FleetPicture::take_known(const Topic& topic, std::string_view payload, Wall
   return false;
 }
 
-bool FleetPicture::take_device(const Topic& topic, std::string_view payload) {
+bool FleetState::take_device(const Topic& topic, std::string_view payload) {
   const auto known = devices_.find(topic.device);
   if (known == devices_.end() && devices_.size() >= limits_.devices) {
     ++counters_.left_out;
@@ -142,7 +142,7 @@ bool FleetPicture::take_device(const Topic& topic, std::string_view payload) {
   return true;
 }
 
-void FleetPicture::forget(const Topic& topic) {
+void FleetState::forget(const Topic& topic) {
   const auto known = devices_.find(topic.device);
   if (known == devices_.end()) return;
   if (topic.kind == TopicKind::kDeviceStatus) {
@@ -154,7 +154,7 @@ void FleetPicture::forget(const Topic& topic) {
   if (!known->second.words && !known->second.record) devices_.erase(known);
 }
 
-bool FleetPicture::take_metrics(std::string_view payload, WallTime now) {
+bool FleetState::take_metrics(std::string_view payload, WallTime now) {
   if (!read_gateway_metrics(payload, gateway_)) return false;
   gateway_.heard_at = now;
   // By the gateway's clock, like the history that it tells.
@@ -164,7 +164,7 @@ bool FleetPicture::take_metrics(std::string_view payload, WallTime now) {
   return true;
 }
 
-bool FleetPicture::take_answer(std::string_view payload) {
+bool FleetState::take_answer(std::string_view payload) {
   auto answer = read_history_answer(payload);
   if (!answer) return false;
   if (answer->id == fleet_question_id_) {
@@ -186,15 +186,15 @@ bool FleetPicture::take_answer(std::string_view payload) {
   return true;  // otherwise the answer to an older question
 }
 
-std::string FleetPicture::fleet_question(WallTime from, WallTime to, std::size_t points) {
+std::string FleetState::fleet_question(WallTime from, WallTime to, std::size_t points) {
   fleet_question_id_ = std::to_string(++questions_);
   told_rates_.clear();
   told_errors_.clear();
   return history_question(fleet_question_id_, {}, from, to, points);
 }
 
-std::string FleetPicture::device_question(const std::string& device, WallTime from, WallTime to,
-                                          std::size_t points) {
+std::string FleetState::device_question(const std::string& device, WallTime from, WallTime to,
+                                        std::size_t points) {
   device_question_id_ = std::to_string(++questions_);
   device_asked_ = device;
   history_.reset();

@@ -1,4 +1,4 @@
-#include "fleet/view/picture_lines.h"
+#include "fleet/view/state_lines.h"
 
 #include "core/base/rfc3339.h"
 #include "fleet/view/trouble.h"
@@ -12,7 +12,7 @@ std::string count_of(const GatewayPicture& gateway, const char* name) {
   return figure && *figure >= 0 ? grouped(static_cast<std::uint64_t>(*figure)) : "-";
 }
 
-std::string gateway_words(const FleetPicture& picture, WallTime now) {
+std::string gateway_words(const FleetState& picture, WallTime now) {
   const GatewayPicture& gateway = picture.gateway();
   const Trouble trouble = gateway_trouble(gateway, now);
   return (gateway.state.empty() ? "unknown" : gateway.state) +
@@ -25,7 +25,7 @@ std::string padded(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::string summary_line(const FleetPicture& picture, WallTime now) {
+std::string summary_line(const FleetState& picture, WallTime now) {
   const std::vector<DeviceRow> rows = by_trouble(picture, now);
   const FleetTally fleet = tally(rows);
   const GatewayPicture& gateway = picture.gateway();
@@ -48,7 +48,7 @@ std::string event_line(const FleetEvent& event) {
          (event.device.empty() ? "" : " " + event.device) + (event.text.empty() ? "" : ": " + event.text);
 }
 
-std::vector<std::string> status_lines(const FleetPicture& picture, WallTime now) {
+std::vector<std::string> status_lines(const FleetState& picture, WallTime now) {
   std::vector<std::string> lines = {"fleet " + picture.fleet() + ": " + summary_line(picture, now)};
   const std::vector<DeviceRow> rows = by_trouble(picture, now);
   if (rows.empty()) return lines;

@@ -1,23 +1,23 @@
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 
 #include "core/envelope/message_codec.h"
 
 namespace aflguard::gateway {
 
-ModelMessage GatewayVoice::message(const ModelSnapshot& snapshot) const {
+ModelMessage ReplySigner::message(const ModelSnapshot& snapshot) const {
   ModelMessage message = terms_;
   message.version = snapshot.version;
   message.vector = snapshot.parameters;
   return message;
 }
 
-Result<Bytes> GatewayVoice::model(const ModelSnapshot& snapshot) {
+Result<Bytes> ReplySigner::model(const ModelSnapshot& snapshot) {
   TRY(const Payload payload, encode(message(snapshot)));
   TRY(SealedEnvelope sealed, sealer_.seal(payload));
   return std::move(sealed).release();
 }
 
-Result<Bytes> GatewayVoice::verdict(VerdictMessage verdict, const ModelSnapshot* snapshot) {
+Result<Bytes> ReplySigner::verdict(VerdictMessage verdict, const ModelSnapshot* snapshot) {
   if (snapshot != nullptr) {
     verdict.model = message(*snapshot);
     verdict.version = snapshot->version;

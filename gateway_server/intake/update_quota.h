@@ -11,12 +11,12 @@ namespace aflguard::gateway {
 /// The places that each device has among the updates that wait for verification and judgement. An honest
 /// device has one update on its way, perhaps twice; one that sends more finds its own places taken and nobody
 /// else's.
-class WaitingPlaces final {
+class UpdateQuota final {
  public:
   /// Given back when the last copy is gone.
   using Place = std::shared_ptr<const void>;
 
-  explicit WaitingPlaces(std::size_t per_device) : room_(std::make_shared<Room>(per_device)) {}
+  explicit UpdateQuota(std::size_t per_device) : room_(std::make_shared<Room>(per_device)) {}
 
   /// Null when the device has all its places already. From any thread.
   [[nodiscard]] Place take(const std::string& device);

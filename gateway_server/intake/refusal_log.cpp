@@ -1,4 +1,4 @@
-#include "gateway_server/intake/refusal_ledger.h"
+#include "gateway_server/intake/refusal_log.h"
 
 #include <utility>
 
@@ -12,7 +12,7 @@ constexpr std::size_t kMaxLinesInQuietTime = 100;
 
 }  // namespace
 
-void RefusalLedger::note(std::string_view sender, const Refusal& refusal, Time now) {
+void RefusalLog::note(std::string_view sender, const Refusal& refusal, Time now) {
   const std::lock_guard lock(mutex_);
   ++counts_[refusal.reason];
   if (by_sender_.size() < kMaxSenders || by_sender_.contains(sender)) {
@@ -37,7 +37,7 @@ void RefusalLedger::note(std::string_view sender, const Refusal& refusal, Time n
   if (lines_.size() < kMaxLines) lines_.push_back({std::string(sender), reason + ": " + what});
 }
 
-bool RefusalLedger::may_speak(Time now) {
+bool RefusalLog::may_speak(Time now) {
   if (now >= everybody_.until) {
     if (everybody_.held_back > 0) {
       log_.warning("refused " + std::to_string(everybody_.held_back) +
@@ -49,26 +49,26 @@ bool RefusalLedger::may_speak(Time now) {
   return ++spoken_ <= kMaxLinesInQuietTime;
 }
 
-std::map<std::string, std::uint64_t> RefusalLedger::counts() const {
+std::map<std::string, std::uint64_t> RefusalLog::counts() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, std::uint64_t> named;
   for (const auto& [reason, count] : counts_) named.emplace(to_string(reason), count);
   return named;
 }
 
-std::uint64_t RefusalLedger::total() const {
+std::uint64_t RefusalLog::total() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t sum = 0;
   for (const auto& [reason, count] : counts_) sum += count;
   return sum;
 }
 
-std::vector<RefusalLedger::Line> RefusalLedger::take_lines() {
+std::vector<RefusalLog::Line> RefusalLog::take_lines() {
   const std::lock_guard lock(mutex_);
   return std::exchange(lines_, {});
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> RefusalLedger::take_senders() {
+std::vector<std::pair<std::string, std::uint64_t>> RefusalLog::take_senders() {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::string, std::uint64_t>> senders;
   for (const std::string& sender : std::exchange(fresh_, {}))

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "gateway_server/intake/refusal_ledger.h"
+#include "gateway_server/intake/refusal_log.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/support/test.h"
 
@@ -10,7 +10,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr RefusalLedger::Time kStart{std::chrono::hours(1)};
+constexpr RefusalLog::Time kStart{std::chrono::hours(1)};
 using std::chrono::seconds;
 
 Refusal malformed() {
@@ -21,7 +21,7 @@ Refusal malformed() {
 
 TEST("Every refusal is counted by its reason; one sender and reason get one line in a while") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   for (int i = 0; i < 1000; ++i) ledger.note("pi-1", malformed(), kStart);
   ledger.note("pi-2", malformed(), kStart);
   ledger.note("pi-1", refuse(RefusalReason::kOversized, "too large"), kStart);
@@ -35,7 +35,7 @@ TEST("Every refusal is counted by its reason; one sender and reason get one line
 
 TEST("After a while there is a line again, and it tells how many were held back") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   for (int second = 0; second < 25; ++second) ledger.note("pi-1", malformed(), kStart + seconds(second));
   const auto lines = log.lines();
   TEST_ASSERT_EQUAL_UINT64(3, lines.size());
@@ -45,7 +45,7 @@ TEST("After a while there is a line again, and it tells how many were held back"
 
 TEST("Each sender is told of with its count, once after every change") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   for (int i = 0; i < 3; ++i) ledger.note("pi-1", malformed(), kStart);
   ledger.note("pi-2", malformed(), kStart);
   const auto first = ledger.take_senders();
@@ -63,7 +63,7 @@ TEST("Each sender is told of with its count, once after every change") {
 
 TEST("Lines for the topic of events are bounded, and taken once") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   for (int sender = 0; sender < 1000; ++sender) {
     ledger.note("pi-" + std::to_string(sender), malformed(), kStart);
   }
@@ -73,7 +73,7 @@ TEST("Lines for the topic of events are bounded, and taken once") {
 
 TEST("A whole fleet that is refused does not flood the log either: the rest is told as a number") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   for (int sender = 0; sender < 50'000; ++sender) ledger.note(std::to_string(sender), malformed(), kStart);
   TEST_ASSERT_EQUAL_UINT64(50'000, ledger.total());
   TEST_ASSERT_EQUAL_UINT64(100, log.lines().size());
@@ -84,7 +84,7 @@ TEST("A whole fleet that is refused does not flood the log either: the rest is t
 
 TEST("Refusals from several threads are all counted") {
   KeptLog log;
-  RefusalLedger ledger(log);
+  RefusalLog ledger(log);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {

@@ -1,4 +1,4 @@
-#include "fleet/view/picture_document.h"
+#include "fleet/view/state_document.h"
 
 #include <nlohmann/json.hpp>
 
@@ -51,7 +51,7 @@ Json describe(const GatewayPicture& gateway, WallTime now) {
 Json describe(const DeviceRow& row) {
   const DevicePicture& device = *row.device;
   const DeviceRecord record = device.record.value_or(DeviceRecord{});
-  const DeviceWords words = device.words.value_or(DeviceWords{});
+  const ReportedStatus words = device.words.value_or(ReportedStatus{});
   Json json = {{"name", *row.name},
                {"state", to_string(device.state)},
                {"trouble", describe(row.trouble)},
@@ -87,7 +87,7 @@ Json describe(const FleetEvent& event) {
 
 }  // namespace
 
-std::string picture_document(const FleetPicture& picture, WallTime now) {
+std::string picture_document(const FleetState& picture, WallTime now) {
   const std::vector<DeviceRow> rows = by_trouble(picture, now);
   const FleetTally fleet = tally(rows);
   Json json = {{"schema", "aflguard-status-1"},

@@ -19,11 +19,11 @@ struct ModelSnapshot {
 using SharedModel = std::shared_ptr<const ModelSnapshot>;
 
 /// Signs what the gateway says. One thread uses it.
-class GatewayVoice final {
+class ReplySigner final {
  public:
   /// `terms`: fleet, hash and training settings that every model message carries; version and vector are
   /// filled in. The signer is borrowed.
-  GatewayVoice(Signer& signer, ModelMessage terms) : sealer_(signer), terms_(std::move(terms)) {}
+  ReplySigner(Signer& signer, ModelMessage terms) : sealer_(signer), terms_(std::move(terms)) {}
 
   [[nodiscard]] Result<Bytes> model(const ModelSnapshot& snapshot);
   /// With the model inside when `snapshot` is not null; the verdict then names its version.

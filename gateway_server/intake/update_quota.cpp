@@ -1,8 +1,8 @@
-#include "gateway_server/intake/waiting_places.h"
+#include "gateway_server/intake/update_quota.h"
 
 namespace aflguard::gateway {
 
-WaitingPlaces::Place WaitingPlaces::take(const std::string& device) {
+UpdateQuota::Place UpdateQuota::take(const std::string& device) {
   {
     const std::lock_guard lock(room_->mutex);
     std::size_t& taken = room_->taken[device];

@@ -1,7 +1,7 @@
 #include "core/envelope/message_codec.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
-#include "gateway_server/replies/gateway_voice.h"
+#include "gateway_server/replies/reply_signer.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -13,7 +13,7 @@ TEST("A verdict with a model names the model's version, and both are signed") {
   ModelMessage terms;
   terms.fleet = "orchard";
   terms.learning_rate = 0.5;
-  GatewayVoice voice(signer, terms);
+  ReplySigner voice(signer, terms);
   ModelSnapshot snapshot;
   snapshot.version = 12;
   snapshot.parameters = {1, 2, 3};

@@ -18,11 +18,11 @@ namespace aflguard::gateway {
 /// Counts every refused message by reason and logs it, but no more than one line per sender and reason in a
 /// while, and not many of all: who floods the gateway does not flood its log, nor does a whole fleet that was
 /// given the wrong model. Safe from several threads.
-class RefusalLedger final {
+class RefusalLog final {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  explicit RefusalLedger(LogSink& log) : log_(log) {}
+  explicit RefusalLog(LogSink& log) : log_(log) {}
 
   /// `sender` is the name in the topic: a claim.
   void note(std::string_view sender, const Refusal& refusal, Time now);

@@ -1,4 +1,4 @@
-#include "core/aggregation/filter_state.h"
+#include "core/aggregation/guard_state.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,14 +1,14 @@
 #include <vector>
 
-#include "gateway_server/intake/waiting_places.h"
+#include "gateway_server/intake/update_quota.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
 
 TEST("A device that sends too much finds its own places taken, and nobody else's") {
-  WaitingPlaces places(2);
-  std::vector<WaitingPlaces::Place> taken;
+  UpdateQuota places(2);
+  std::vector<UpdateQuota::Place> taken;
   for (int i = 0; i < 2; ++i) {
     taken.push_back(places.take("pi-1"));
     TEST_ASSERT_TRUE(taken.back() != nullptr);
@@ -16,15 +16,15 @@ TEST("A device that sends too much finds its own places taken, and nobody else's
   TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);
   TEST_ASSERT_TRUE(places.take("pi-2") != nullptr);
   TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);
-  const WaitingPlaces::Place copy = taken.back();
+  const UpdateQuota::Place copy = taken.back();
   taken.pop_back();
   TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);  // somebody still has it
 }
 
 TEST("A place is free again when its update is gone, also after the room is") {
-  WaitingPlaces::Place last;
+  UpdateQuota::Place last;
   {
-    WaitingPlaces places(1);
+    UpdateQuota places(1);
     for (int i = 0; i < 3; ++i) TEST_ASSERT_TRUE(places.take("pi-1") != nullptr);
     last = places.take("pi-1");
     TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);

@@ -1,4 +1,4 @@
-#include "fleet/broker_openssl/broker_knock.h"
+#include "fleet/broker_openssl/login_check.h"
 
 #include <array>
 #include <cerrno>
@@ -76,10 +76,10 @@ Result<BrokerAnswer> ask_for_session(SSL* connection) {
 
 Result<BrokerAnswer> knock_at_broker(const std::string& host, std::uint16_t port,
                                      const std::string& authority_pem, const Credential& credential,
-                                     std::chrono::seconds patience) {
+                                     std::chrono::seconds timeout) {
   const IgnoredBrokenPipes guard;
   const TlsIdentity identity{credential.certificate.pem, credential.private_pem};
-  TRY(const TlsConnection connection, TlsConnection::prepare(host, port, authority_pem, identity, patience));
+  TRY(const TlsConnection connection, TlsConnection::prepare(host, port, authority_pem, identity, timeout));
   errno = 0;
   if (const int done = SSL_connect(connection.get()); done != 1) {
     const long verified = SSL_get_verify_result(connection.get());

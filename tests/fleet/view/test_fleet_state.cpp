@@ -1,6 +1,6 @@
 #include "fleet/view/history_answer.h"
-#include "fleet/view/picture_document.h"
-#include "fleet/view/picture_lines.h"
+#include "fleet/view/state_document.h"
+#include "fleet/view/state_lines.h"
 #include "tests/fleet/view/messages.h"
 #include "tests/support/test.h"
 
@@ -9,7 +9,7 @@ using namespace aflguard::view;
 using namespace aflguard::testing;
 
 TEST("A picture holds what the topics say") {
-  const FleetPicture picture = small_fleet();
+  const FleetState picture = small_fleet();
   TEST_ASSERT_EQUAL_STRING("ready", picture.gateway().state.c_str());
   TEST_ASSERT_EQUAL_DOUBLE(1234, *picture.gateway().figure("version"));
   TEST_ASSERT_EQUAL_UINT64(338, picture.gateway().rejected_by.at("too-far"));
@@ -26,7 +26,7 @@ TEST("A picture holds what the topics say") {
 }
 
 TEST("A last will makes a device lost and keeps what it said before") {
-  const FleetPicture picture = small_fleet();
+  const FleetState picture = small_fleet();
   const DevicePicture& device = picture.devices().at("pi-2");
   TEST_ASSERT_TRUE(device.state == DeviceState::kLost);
   TEST_ASSERT_EQUAL_UINT64(812, *device.words->version);
@@ -34,7 +34,7 @@ TEST("A last will makes a device lost and keeps what it said before") {
 }
 
 TEST("The device's own state counts, and the gateway's word where it has none") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   take(picture, "gateway/devices/pi-1", summary("pi-1", 1, 0, 0, 0.5));
   TEST_ASSERT_TRUE(picture.devices().at("pi-1").state == DeviceState::kTraining);
   take(picture, "up/pi-1/status", status("pi-1", "alert"));
@@ -43,7 +43,7 @@ TEST("The device's own state counts, and the gateway's word where it has none") 
 }
 
 TEST("An empty message means that the thing is gone") {
-  FleetPicture picture = small_fleet();
+  FleetState picture = small_fleet();
   picture.take("aflguard/v1/f/up/pi-1/status", "", kNow);
   TEST_ASSERT_TRUE(picture.devices().contains("pi-1"));
   picture.take("aflguard/v1/f/gateway/devices/pi-1", "", kNow);
@@ -54,7 +54,7 @@ TEST("An empty message means that the thing is gone") {
 }
 
 TEST("What is broken or foreign changes nothing and is counted") {
-  FleetPicture picture = small_fleet();
+  FleetState picture = small_fleet();
   const std::string before = picture_document(picture, kNow);
   const std::string deep(60'000, '[');
   const std::string good = status("pi-1", "alert").dump();
@@ -86,7 +86,7 @@ TEST("What is broken or foreign changes nothing and is counted") {
 }
 
 TEST("Figures of a wrong kind are not known, and texts cannot steer a terminal") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   Json hostile = status("pi-1", "ready");
   hostile["version"] = "many";
   hostile["accepted"] = -5;
@@ -94,7 +94,7 @@ TEST("Figures of a wrong kind are not known, and texts cannot steer a terminal")
   hostile["certificate_until"] = "tomorrow";
   hostile["message"] = "\x1b[2J\x1b]0;owned\x07 caf\u00e9\n" + std::string(5000, 'x');
   take(picture, "up/pi-1/status", hostile);
-  const DeviceWords& words = *picture.devices().at("pi-1").words;
+  const ReportedStatus& words = *picture.devices().at("pi-1").words;
   TEST_ASSERT_FALSE(words.version.has_value() || words.accepted.has_value() || words.loss.has_value() ||
                     words.certificate_until.has_value());
   TEST_ASSERT_EQUAL_size_t(160, words.message.size());
@@ -115,7 +115,7 @@ TEST("Figures of a wrong kind are not known, and texts cannot steer a terminal")
 }
 
 TEST("Memory is bounded by devices, events and points, and what is left out is counted") {
-  FleetPicture picture = empty_picture({.devices = 3, .events = 2, .series = 5});
+  FleetState picture = empty_picture({.devices = 3, .events = 2, .series = 5});
   for (int i = 0; i < 10; ++i) {
     const std::string name = "pi-" + std::to_string(i);
     take(picture, "up/" + name + "/status", status(name, "ready"));
@@ -133,7 +133,7 @@ TEST("Memory is bounded by devices, events and points, and what is left out is c
 }
 
 TEST("History fills what was before, in several parts, and only the answer to the latest question does") {
-  FleetPicture picture = empty_picture();
+  FleetState picture = empty_picture();
   take(picture, "gateway/metrics", metrics("2026-01-31T12:00:00Z", 10, 0.05));
   const auto at = [](int minutes) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -177,7 +177,7 @@ TEST("History fills what was before, in several parts, and only the answer to th
 }
 
 TEST("A device's history is that of the device asked for last") {
-  FleetPicture picture = small_fleet();
+  FleetState picture = small_fleet();
   const Json question = Json::parse(picture.device_question("pi-9", kNow - std::chrono::hours(1), kNow, 100));
   TEST_ASSERT_EQUAL_STRING("pi-9", question.at("device").get<std::string>().c_str());
   const Json answer = {{"schema", "aflguard-history-1"},
@@ -207,7 +207,7 @@ TEST("The document for scripts has the worst device first") {
 }
 
 TEST("Lines for people name the worst device") {
-  const FleetPicture picture = small_fleet();
+  const FleetState picture = small_fleet();
   const std::string line = summary_line(picture, kNow);
   ASSERT_CONTAINS(
       line, "2026-01-31T12:00:00Z gateway ready, v1,234, 11.0 updates/s, +1,159 -341, test error 0.0546");
