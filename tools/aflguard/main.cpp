@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::cli::add_model_verbs(app, action);
   aflguard::cli::add_data_verbs(app, action);
-  aflguard::cli::add_bench_verbs(app, action, lab_catalog());
+  aflguard::bench::add_bench_verbs(app, action, lab_catalog());
   aflguard::cli::add_demo_verb(app, action);
   aflguard::cli::add_dashboard_verb(app, action);
   aflguard::cli::add_fleet_verbs(app, action);
