@@ -5,6 +5,7 @@
 check_parts() {
   cat <<'TEXT'
 format      clang-format leaves every source as it is
+report      what is long, wide, repeated or untested, and how that differs from main; for reading, never fails
 arm64       all tests of core and client built for arm64, under QEMU; its gradients beside this machine's
 fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
@@ -32,6 +33,12 @@ llvm_version() {
 check_format() {
   install_packages clang-format
   git ls-files '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
+}
+
+# AFLGUARD_AGAINST=REVISION compares with that instead of main.
+check_report() {
+  install_packages python3
+  python3 tests/architecture/report.py ${AFLGUARD_AGAINST:+--against "$AFLGUARD_AGAINST"}
 }
 
 check_tidy() {

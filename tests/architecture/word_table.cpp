@@ -16,7 +16,9 @@ using Parts = std::vector<std::string>;
 /// As it was read, and taken apart once for all rows.
 struct ReadFile {
   std::string path;
-  SourceText text;
+  std::vector<std::string> prose;
+  std::vector<std::string> names;  ///< the identifiers, then the file's own name
+  std::vector<Parts> parts;        ///< of each name
 };
 
 std::string lower(std::string text) {
@@ -69,18 +71,15 @@ void find_names(const RetiredWord& word, const ReadFile& file, std::vector<std::
   const Parts parts = parts_of_name(word.word);
   std::vector<Parts> allowed;
   for (const std::string& one : word.allowed) allowed.push_back(parts_of_name(one));
-  std::vector<std::string> names = identifiers_of(file.text.code);
-  names.push_back(std::filesystem::path(file.path).stem());
-  for (const std::string& name : names) {
-    const Parts has = parts_of_name(name);
-    const auto fits = [&](const Parts& one) { return has_parts(has, one); };
-    if (has_parts(has, parts) && std::none_of(allowed.begin(), allowed.end(), fits))
-      places.push_back(file.path + ": " + name);
+  for (std::size_t at = 0; at < file.names.size(); ++at) {
+    const auto fits = [&](const Parts& one) { return has_parts(file.parts[at], one); };
+    if (fits(parts) && std::none_of(allowed.begin(), allowed.end(), fits))
+      places.push_back(file.path + ": " + file.names[at]);
   }
 }
 
 void find_calls(const RetiredWord& word, const ReadFile& file, std::vector<std::string>& places) {
-  for (const std::string& name : identifiers_of(file.text.code)) {
+  for (const std::string& name : file.names) {
     if (name == word.word) places.push_back(file.path + ": " + name);
   }
 }
@@ -102,7 +101,7 @@ bool stands_alone(const std::string& text, std::size_t begin, std::size_t end) {
 
 void find_phrases(const RetiredWord& word, const ReadFile& file, std::vector<std::string>& places) {
   const std::string wanted = lower(word.word);
-  for (const std::string& prose : file.text.prose) {
+  for (const std::string& prose : file.prose) {
     const std::string text = lower(prose);
     for (auto at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) {
       if (!stands_alone(text, at, at + wanted.size()) || is_allowed(word, text, at)) continue;
@@ -126,7 +125,13 @@ std::vector<std::string> places_in(const RetiredWord& word, const std::vector<Re
 
 std::vector<ReadFile> take_all_apart(const std::vector<SourceFile>& files) {
   std::vector<ReadFile> read;
-  for (const SourceFile& file : files) read.push_back({file.path, take_apart(file.text)});
+  for (const SourceFile& file : files) {
+    SourceText text = take_apart(file.text);
+    ReadFile one = {file.path, std::move(text.prose), identifiers_of(text.code), {}};
+    one.names.push_back(std::filesystem::path(file.path).stem());
+    for (const std::string& name : one.names) one.parts.push_back(parts_of_name(name));
+    read.push_back(std::move(one));
+  }
   return read;
 }
 
