@@ -61,9 +61,9 @@ class Bench final {
     std::vector<std::string> seen;
     while (auto event = viewer_->next_event({})) {
       if (const auto* received = std::get_if<BusReceived>(&*event)) {
-        const json told = json::parse(text_of(received->message));
-        const std::string device = told.value("device", "");
-        seen.push_back(told.at("kind").get<std::string>() + (device.empty() ? "" : " " + device));
+        const json parsed = json::parse(text_of(received->message));
+        const std::string device = parsed.value("device", "");
+        seen.push_back(parsed.at("kind").get<std::string>() + (device.empty() ? "" : " " + device));
       }
     }
     return seen;
@@ -150,7 +150,7 @@ TEST("Verdicts and states of enrolled devices make summaries and events, those o
   bench.status("pi-2", "training");
   bench.status("pi-9", "training");
   bench.tick_later(std::chrono::seconds(3));
-  expect({"rejected pi-1", "connected pi-2"}, bench.events());
+  expect({"rejected pi-1", "joined pi-2"}, bench.events());
   TEST_ASSERT_EQUAL_INT(3, bench.retained_at(bench.topics.device_summary("pi-1")).at("accepted").get<int>());
   TEST_ASSERT_TRUE(bench.retained.contains(bench.topics.device_summary("pi-2")));
   TEST_ASSERT_FALSE(bench.retained.contains(bench.topics.device_summary("pi-9")));
