@@ -1,18 +1,18 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <string>
 
 #include "core/aggregation/reference_update.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/history/history_store.h"
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
 #include "gateway_server/settings/gateway_settings.h"
-#include "gateway_server/store/sqlite_history.h"
 
 namespace aflguard::gateway {
 
@@ -28,19 +28,20 @@ struct GatewayParts {
   const Verifier& verifier;
   Signer& signer;
   UpdateJudge& judge;
-  ReferenceSource* reference = nullptr;              ///< null when the guard needs none
-  EvaluationThread::Measure measure = {};            ///< empty: no evaluation
-  std::unique_ptr<SqliteHistory> history = nullptr;  ///< null: none is kept
+  ReferenceSource* reference = nullptr;             ///< null when the guard needs none
+  EvaluationThread::Measure measure = {};           ///< empty: no evaluation
+  std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
   const Clock& clock;
   LogSink& log;
 };
 
 /// The live gateway: pieces in, verdicts and models out.
 ///
-///   bus -> piece assembler -> verification pool -> judge thread -> (durable) -> reply thread -> outbox ->
-///   bus
+///   bus -> UpdatePipeline -> Outbox -> bus
+///               |              ^
+///               +-> GatewayTelemetry
 ///
-/// The thread that calls run() owns the bus and both ends of that line.
+/// The thread that calls run() owns the bus and calls all three.
 class Gateway final {
  public:
   explicit Gateway(GatewayParts parts);
@@ -52,8 +53,8 @@ class Gateway final {
   void stop();
 
  private:
-  class Engine;
-  std::unique_ptr<Engine> engine_;
+  class Loop;
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace aflguard::gateway

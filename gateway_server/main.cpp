@@ -52,7 +52,7 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
   return options;
 }
 
-/// From the store, or from the beginning. A changed guard keeps the model and starts its own memory anew.
+/// From the store, or from the beginning. A changed guard keeps the model and starts with an empty memory.
 Status restore(Aggregator& aggregator, const StoredState& stored, const GatewaySettings& settings,
                LogSink& log) {
   if (stored.aggregator.empty()) return {};
@@ -82,7 +82,7 @@ Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& 
   return RecordingWriter::create(settings.recording->folder, header, settings.recording->max_bytes);
 }
 
-/// The gateway's own share of learning: reference updates and evaluations, each with a trainer of its own.
+/// The gateway's own share of learning: reference updates and evaluations, with one trainer for each.
 struct Learning {
   std::unique_ptr<Trainer> reference_trainer;
   std::unique_ptr<Trainer> evaluation_trainer;
@@ -163,10 +163,11 @@ Status run(GatewaySettings settings, bool only_test) {
   TRY(auto recording, start_recording(settings, model, guard_options, options, aggregator));
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
-  judge.forget_after(std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout));
-  judge.count_only([&registry](std::string_view device) { return registry->is_enrolled(device); });
+  judge.count_voters(
+      {.silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
+       .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); }});
   TRY_STATUS(first_reference(judge, learning.reference.get()));
-  std::unique_ptr<SqliteHistory> history;
+  std::unique_ptr<HistoryStore> history;
   if (settings.keep_history) {
     TRY(history, SqliteHistory::open(settings.store.file));
   }

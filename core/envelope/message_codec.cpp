@@ -193,15 +193,13 @@ Status check_type(const VerifiedPayload& payload, PayloadType wanted) {
                      std::string(content_type(wanted)));
 }
 
-constexpr std::size_t kRoomForFields = 512;
-
 }  // namespace
 
 Result<Payload> encode(const UpdateMessage& update) {
   TRY_STATUS(check_ranges(update));
   TRY_STATUS(check_vector(update.vector));
   Payload payload{PayloadType::kUpdate, {}};
-  payload.bytes.reserve(update.vector.size() * sizeof(float) + kRoomForFields);
+  payload.bytes.reserve(max_envelope_for(update.vector.size()));
   CborWriter writer(payload.bytes);
   writer.put_map(7);
   put_entry(writer, 1, update.fleet);
@@ -219,7 +217,7 @@ Result<Payload> encode(const ModelMessage& model) {
   TRY_STATUS(check_ranges(model));
   TRY_STATUS(check_vector(model.vector));
   Payload payload{PayloadType::kModel, {}};
-  payload.bytes.reserve(model.vector.size() * sizeof(float) + kRoomForFields);
+  payload.bytes.reserve(max_envelope_for(model.vector.size()));
   CborWriter writer(payload.bytes);
   put_model(writer, payload.bytes, model);
   return payload;
@@ -232,7 +230,7 @@ Result<Payload> encode(const VerdictMessage& verdict) {
     TRY_STATUS(check_vector(verdict.model->vector));
   }
   Payload payload{PayloadType::kVerdict, {}};
-  payload.bytes.reserve((verdict.model ? verdict.model->vector.size() * sizeof(float) : 0) + kRoomForFields);
+  payload.bytes.reserve(max_envelope_for(verdict.model ? verdict.model->vector.size() : 0));
   CborWriter writer(payload.bytes);
   writer.put_map(kVerdictFields + (verdict.model ? 1 : 0));
   put_entry(writer, 1, verdict.fleet);

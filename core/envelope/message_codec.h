@@ -7,6 +7,13 @@
 
 namespace aflguard {
 
+/// What an envelope holds beside its vector: every other field of the largest message, header, signature.
+inline constexpr std::size_t kRoomForFields = 1024;
+/// No message with a vector of so many numbers makes a larger envelope.
+[[nodiscard]] constexpr std::size_t max_envelope_for(std::size_t dimension) {
+  return dimension * sizeof(float) + kRoomForFields;
+}
+
 /// CBOR maps of docs/wire-format.md. kInvalidInput when a field is outside its range: the sender finds its
 /// own mistakes before it signs them.
 [[nodiscard]] Result<Payload> encode(const UpdateMessage& update);

@@ -43,14 +43,13 @@ class InProcessClient final : public MessageBus {
 
   void unsubscribe(const std::string& filter) override { std::erase(state_.filters, filter); }
 
-  [[nodiscard]] Result<PublishId> publish(Message message) override {
+  [[nodiscard]] Result<PublishId> publish(const Message& message) override {
     if (!state_.connected) return unavailable("client '" + id_ + "' is not connected");
     const PublishId id = ++last_id_;
     state_.on_their_way.insert(id);
     // The message may outlive this client, so the broker looks the client up by its name.
-    broker_.schedule(broker_.delay(),
-                     [broker = &broker_, from = id_, session = state_.session, id,
-                      sent = std::move(message)] { broker->arrive(from, session, id, sent); });
+    broker_.schedule(broker_.delay(), [broker = &broker_, from = id_, session = state_.session, id,
+                                       sent = message] { broker->arrive(from, session, id, sent); });
     return id;
   }
 

@@ -86,9 +86,10 @@ class MessageBus {
   /// left alone.
   virtual void unsubscribe(const std::string& filter) = 0;
 
-  /// Hands a message over; BusPublished or BusPublishFailed follows, unless it was sent as best effort.
-  /// kUnavailable while there is no connection or too much is on its way: try again after the next event.
-  [[nodiscard]] virtual Result<PublishId> publish(Message message) = 0;
+  /// Takes a copy of the message; BusPublished or BusPublishFailed follows, unless it was sent as best
+  /// effort. kUnavailable while there is no connection or too much is on its way: nothing is copied then, try
+  /// again after the next event.
+  [[nodiscard]] virtual Result<PublishId> publish(const Message& message) = 0;
 
   /// The next event; none when `deadline` passes first or the bus has stopped. One thread calls this.
   [[nodiscard]] virtual std::optional<BusEvent> next_event(

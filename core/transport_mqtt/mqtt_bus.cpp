@@ -512,7 +512,7 @@ Status MqttBus::subscribe_if_allowed(const std::string& filter) {
 void MqttBus::unsubscribe(const std::string& filter) {
   connection_->unsubscribe(filter);
 }
-Result<PublishId> MqttBus::publish(Message message) {
+Result<PublishId> MqttBus::publish(const Message& message) {
   return message.best_effort ? connection_->publish_best_effort(message) : connection_->publish(message);
 }
 std::optional<BusEvent> MqttBus::next_event(Clock::time_point deadline) {

@@ -22,7 +22,7 @@ class MqttBus final : public MessageBus {
   [[nodiscard]] Status subscribe(const std::string& filter) override;
   [[nodiscard]] Status subscribe_if_allowed(const std::string& filter) override;
   void unsubscribe(const std::string& filter) override;
-  [[nodiscard]] Result<PublishId> publish(Message message) override;
+  [[nodiscard]] Result<PublishId> publish(const Message& message) override;
   [[nodiscard]] std::optional<BusEvent> next_event(std::chrono::steady_clock::time_point deadline) override;
   void wake() override;
   void stop() override;

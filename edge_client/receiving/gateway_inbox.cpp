@@ -5,8 +5,6 @@
 namespace aflguard::edge {
 namespace {
 
-constexpr std::size_t kRoomForFields = 4096;
-
 PieceAssemblerLimits limits_for(std::size_t max_envelope_bytes) {
   PieceAssemblerLimits limits;
   limits.max_envelope_bytes = max_envelope_bytes;
@@ -25,7 +23,7 @@ constexpr std::string_view kSource = "gateway";
 GatewayInbox::GatewayInbox(InboxOptions terms, const EnvelopeOpener& opener)
     : terms_(std::move(terms)),
       opener_(opener),
-      max_envelope_bytes_(terms_.dimension * sizeof(float) + kRoomForFields),
+      max_envelope_bytes_(max_envelope_for(terms_.dimension)),
       assembler_(limits_for(max_envelope_bytes_)) {}
 
 Admitted<VerifiedPayload> GatewayInbox::open(Bytes envelope) const {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "gateway_server/history/history_points.h"
-#include "gateway_server/telemetry/device_summaries.h"
+#include "gateway_server/judging/judged_update.h"
 
 namespace aflguard::gateway {
 

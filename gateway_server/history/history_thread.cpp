@@ -20,11 +20,11 @@ constexpr std::uint64_t kLeaveFree = 64u << 20;
 
 }  // namespace
 
-HistoryThread::HistoryThread(std::unique_ptr<SqliteHistory> store, std::filesystem::path folder, Tell tell,
+HistoryThread::HistoryThread(std::unique_ptr<HistoryStore> store, std::filesystem::path folder, Answer answer,
                              const Clock& clock, LogSink& log)
     : store_(std::move(store)),
       folder_(std::move(folder)),
-      tell_(std::move(tell)),
+      answer_(std::move(answer)),
       clock_(clock),
       log_(log),
       queue_(kMaxWaiting, kMaxWaitingBytes),
@@ -86,17 +86,17 @@ void HistoryThread::note(const Status& status) {
 void HistoryThread::handle(const Question& question) {
   const ReadQuestion read = read_history_question(question.payload);
   if (!may_ask(question.viewer)) {
-    return tell_(question.viewer,
-                 history_error(read.id, "more than " + std::to_string(kQuestions) + " questions in " +
-                                            std::to_string(kQuestionTime.count()) + " seconds; ask later"));
+    return answer_(question.viewer,
+                   history_error(read.id, "more than " + std::to_string(kQuestions) + " questions in " +
+                                              std::to_string(kQuestionTime.count()) + " seconds; ask later"));
   }
   if (!read.question.ok()) {
-    return tell_(question.viewer, history_error(read.id, read.question.error().message));
+    return answer_(question.viewer, history_error(read.id, read.question.error().message));
   }
   write();  // so that the answer goes up to now
   auto messages = answer(*read.question);
-  if (!messages.ok()) return tell_(question.viewer, history_error(read.id, messages.error().message));
-  for (std::string& message : *messages) tell_(question.viewer, std::move(message));
+  if (!messages.ok()) return answer_(question.viewer, history_error(read.id, messages.error().message));
+  for (std::string& message : *messages) answer_(question.viewer, std::move(message));
 }
 
 bool HistoryThread::may_ask(const std::string& viewer) {

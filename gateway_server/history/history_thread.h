@@ -15,21 +15,21 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/history/history_points.h"
-#include "gateway_server/store/sqlite_history.h"
+#include "gateway_server/history/history_store.h"
 
 namespace aflguard::gateway {
 
 struct HistoryQuestion;
 
-/// Keeps the history and answers questions about it, beside everything else: what is too much is dropped,
-/// what fails is logged once, and nobody waits for it.
+/// Keeps the history and answers questions about it, on a separate thread: what is too much is dropped, what
+/// fails is logged once, and nobody waits for it.
 class HistoryThread final {
  public:
   /// A message for tell/<viewer>/history.
-  using Tell = std::function<void(const std::string& viewer, std::string json)>;
+  using Answer = std::function<void(const std::string& viewer, std::string json)>;
 
-  /// `clock` and `log` are borrowed. `tell` is called on this object's thread.
-  HistoryThread(std::unique_ptr<SqliteHistory> store, std::filesystem::path folder, Tell tell,
+  /// `clock` and `log` are borrowed. `answer` is called on this object's thread.
+  HistoryThread(std::unique_ptr<HistoryStore> store, std::filesystem::path folder, Answer answer,
                 const Clock& clock, LogSink& log);
   ~HistoryThread();
 
@@ -56,9 +56,9 @@ class HistoryThread final {
   void note(const Status& status);
   [[nodiscard]] std::int64_t now_ms() const;
 
-  std::unique_ptr<SqliteHistory> store_;
+  std::unique_ptr<HistoryStore> store_;
   const std::filesystem::path folder_;
-  const Tell tell_;
+  const Answer answer_;
   const Clock& clock_;
   LogSink& log_;
   BoundedQueue<Input> queue_;

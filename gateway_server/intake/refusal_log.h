@@ -53,7 +53,7 @@ class RefusalLog final {
   std::size_t spoken_ = 0;
   std::vector<Line> lines_;
   std::map<std::string, std::uint64_t, std::less<>> by_sender_;
-  std::set<std::string, std::less<>> fresh_;  ///< senders to tell of
+  std::set<std::string, std::less<>> fresh_;  ///< senders since the last take_senders()
 };
 
 }  // namespace aflguard::gateway

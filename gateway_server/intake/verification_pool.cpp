@@ -39,11 +39,11 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,
-                                   UpdateRules rules, RefusalLog& ledger,
+                                   UpdateRules rules, RefusalLog& refusals,
                                    std::function<bool(VerifiedUpdate)> hand_on)
     : opener_(opener),
       rules_(std::move(rules)),
-      ledger_(ledger),
+      refusals_(refusals),
       hand_on_(std::move(hand_on)),
       places_(limits.device_updates),
       queue_(limits.waiting_updates, limits.waiting_bytes) {
@@ -74,7 +74,7 @@ void VerificationPool::work() {
     UpdateQuota::Place place = std::move(envelope->place);
     auto update = verify_update(std::move(*envelope), opener_, rules_);
     if (!update) {
-      ledger_.note(sender, update.error(), std::chrono::steady_clock::now());
+      refusals_.note(sender, update.error(), std::chrono::steady_clock::now());
       continue;
     }
     update->place = std::move(place);
@@ -83,8 +83,8 @@ void VerificationPool::work() {
 }
 
 void VerificationPool::note_overload(const std::string& sender, const std::string& whose) {
-  ledger_.note(sender, refuse(RefusalReason::kOverloaded, whose + " wait already; it will come again"),
-               std::chrono::steady_clock::now());
+  refusals_.note(sender, refuse(RefusalReason::kOverloaded, whose + " wait already; it will come again"),
+                 std::chrono::steady_clock::now());
 }
 
 }  // namespace aflguard::gateway

@@ -8,7 +8,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/envelope/envelope.h"
 #include "gateway_server/intake/refusal_log.h"
-#include "gateway_server/judging/update_judge.h"
+#include "gateway_server/intake/verified_update.h"
 
 namespace aflguard::gateway {
 
@@ -40,9 +40,9 @@ class VerificationPool final {
     std::size_t device_updates = 2;  ///< of one device, until they are judged
   };
 
-  /// `opener` and `ledger` are borrowed. `hand_on` is called by the workers; false means that it is full.
+  /// `opener` and `refusals` are borrowed. `hand_on` is called by the workers; false means that it is full.
   VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener, UpdateRules rules,
-                   RefusalLog& ledger, std::function<bool(VerifiedUpdate)> hand_on);
+                   RefusalLog& refusals, std::function<bool(VerifiedUpdate)> hand_on);
   ~VerificationPool();
 
   /// Refuses as overloaded when the queue is full, or this device's part of it.
@@ -57,7 +57,7 @@ class VerificationPool final {
 
   const EnvelopeOpener& opener_;
   const UpdateRules rules_;
-  RefusalLog& ledger_;
+  RefusalLog& refusals_;
   const std::function<bool(VerifiedUpdate)> hand_on_;
   UpdateQuota places_;
   BoundedQueue<ReceivedEnvelope> queue_;

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/gateway_store.h"
-#include "gateway_server/replies/reply_signer.h"
+#include "gateway_server/judging/model_snapshot.h"
 
 namespace aflguard::gateway {
 

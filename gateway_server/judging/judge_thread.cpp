@@ -6,7 +6,7 @@ namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxGroup = 64;  // updates per commit: bounds how long the first of them waits
-constexpr std::chrono::milliseconds kGlance(500);
+constexpr std::chrono::milliseconds kPollInterval(500);
 constexpr std::chrono::milliseconds kRetry(500);
 
 std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
@@ -15,21 +15,15 @@ std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
 
 }  // namespace
 
-JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs,
+JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeListener& listener,
                          GatewayCounters& counters, const Clock& clock, LogSink& log)
     : judge_(judge),
-      outputs_(std::move(outputs)),
+      listener_(listener),
       counters_(counters),
       clock_(clock),
       log_(log),
       queue_(limits.waiting_updates, limits.waiting_bytes),
-      reference_share_(limits.reference_share) {
-  judge_.on_verdict = [this](const VerdictRecord& record, const DeviceRecord& device) {
-    note_verdict(record);
-    if (outputs_.judged) outputs_.judged(record, device);
-  };
-  judge_.on_refusal = outputs_.refused;
-}
+      reference_share_(limits.reference_share) {}
 
 JudgeThread::~JudgeThread() {
   stop();
@@ -55,7 +49,7 @@ void JudgeThread::stop() {
 void JudgeThread::run() {
   while (true) {
     sign_of_life();
-    auto input = queue_.pop_until(clock_.steady() + kGlance);
+    auto input = queue_.pop_until(clock_.steady() + kPollInterval);
     if (!input && stopping_) return;
     for (std::size_t taken = 1; input; ++taken) {
       handle(std::move(*input));
@@ -74,14 +68,17 @@ void JudgeThread::handle(VerifiedUpdate update) {
   if (const Status judged = judge_.judge(update); !judged.ok()) {
     log_.error("an update of device '" + update.device + "' was not judged: " + judged.error().message);
   }
+  for (const UpdateJudge::Refused& refused : judge_.take_refused()) {
+    listener_.on_refused(refused.device, refused.refusal);
+  }
 }
 
 void JudgeThread::handle(ReferenceReady ready) {
-  reference_wanted_ = false;
+  reference_requested_ = false;
   const std::chrono::duration<double> rest(std::chrono::duration<double>(ready.cost) *
                                            (1 / reference_share_ - 1));
   reference_rest_ = clock_.steady() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(rest);
-  if (!ready.reference) return;  // wanted again with the next update
+  if (!ready.reference) return;  // requested again with the next update
   if (const Status installed = judge_.install_reference(std::move(*ready.reference), ready.due_since);
       !installed.ok()) {
     log_.error(installed.error().message);
@@ -103,6 +100,7 @@ bool JudgeThread::commit() {
     const Status committed = judge_.commit();
     sign_of_life();
     if (committed.ok()) {
+      report_judged();
       if (counters_.store_failing.exchange(false)) log_.info("the store works again");
       ++counters_.commits;
       counters_.commit_microseconds += static_cast<std::uint64_t>(
@@ -118,6 +116,13 @@ bool JudgeThread::commit() {
   }
 }
 
+void JudgeThread::report_judged() {
+  for (JudgedUpdate& update : judge_.take_judged()) {
+    note_verdict(update.verdict);
+    listener_.on_judged(std::move(update));
+  }
+}
+
 void JudgeThread::hand_out() {
   const GlobalModel& model = judge_.aggregator().model();
   if (model_ == nullptr || model_->version != model.version()) {
@@ -127,32 +132,32 @@ void JudgeThread::hand_out() {
     snapshot->parameters.assign(model.parameters().begin(), model.parameters().end());
     model_ = std::move(snapshot);
     counters_.version = model_->version;
-    outputs_.model(model_);
+    listener_.on_model(model_);
   }
   counters_.iteration = judge_.aggregator().iteration();
   counters_.repeats = judge_.repeats();
   counters_.recorded_bytes = judge_.recorded_bytes();
-  for (VerdictMessage& reply : judge_.take_replies()) outputs_.reply(std::move(reply));
-  want_reference();
+  for (VerdictMessage& reply : judge_.take_replies()) listener_.on_reply(std::move(reply));
+  request_reference();
 }
 
 /// At the newest model, once the last one has been paid for. What comes while it rests is judged by the one
 /// before; a gateway with time to spare has a new one as soon as it is due.
-void JudgeThread::want_reference() {
-  if (!outputs_.want_reference || reference_wanted_ || !judge_.aggregator().reference_due()) return;
+void JudgeThread::request_reference() {
+  if (reference_requested_ || !judge_.aggregator().reference_due()) return;
   if (clock_.steady() < reference_rest_) return;
-  reference_wanted_ = true;
-  outputs_.want_reference(model_, judge_.aggregator().iteration());
+  reference_requested_ = true;
+  listener_.on_reference_due(model_, judge_.aggregator().iteration());
 }
 
-void JudgeThread::note_verdict(const VerdictRecord& record) {
-  ++(record.verdict.accepted ? counters_.accepted : counters_.rejected);
-  if (record.verdict.accepted && record.verdict.alterations != 0) ++counters_.altered;
-  if (!record.verdict.accepted) {
-    ++counters_.rejected_by[static_cast<std::size_t>(record.verdict.reason) % GatewayCounters::kReasons];
+void JudgeThread::note_verdict(const Verdict& verdict) {
+  ++(verdict.accepted ? counters_.accepted : counters_.rejected);
+  if (verdict.accepted && verdict.alterations != 0) ++counters_.altered;
+  if (!verdict.accepted) {
+    ++counters_.rejected_by[static_cast<std::size_t>(verdict.reason) % GatewayCounters::kReasons];
   }
-  counters_.delay_sum += record.verdict.delay;
-  const auto* const bound = std::lower_bound(kDelayBounds.begin(), kDelayBounds.end(), record.verdict.delay);
+  counters_.delay_sum += verdict.delay;
+  const auto* const bound = std::lower_bound(kDelayBounds.begin(), kDelayBounds.end(), verdict.delay);
   ++counters_.delay_counts[static_cast<std::size_t>(bound - kDelayBounds.begin())];
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -10,8 +9,8 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/judging/judge_listener.h"
 #include "gateway_server/judging/update_judge.h"
-#include "gateway_server/replies/reply_signer.h"
 
 namespace aflguard::gateway {
 
@@ -25,18 +24,6 @@ struct ReferenceReady {
 /// Devices were enrolled or revoked.
 struct VotersChanged {};
 
-/// What the judging thread hands on, after it is durable.
-struct JudgeOutputs {
-  std::function<void(VerdictMessage)> reply;
-  std::function<void(SharedModel)> model;  ///< a new version
-  /// A reference at this model is wanted, due since this iteration. One is wanted at a time; submit()
-  /// answers.
-  std::function<void(SharedModel, std::uint64_t due_since)> want_reference;
-  std::function<void(const std::string& device, const Refusal&)> refused = {};
-  /// Every durable verdict, for whoever watches; returns quickly.
-  std::function<void(const VerdictRecord&, const DeviceRecord&)> judged = {};
-};
-
 /// The one thread that owns the judge, and with it model, guard, store and recording. It takes what waits,
 /// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
 class JudgeThread final {
@@ -46,12 +33,12 @@ class JudgeThread final {
   struct Limits {
     std::size_t waiting_updates = 64;
     std::size_t waiting_bytes = 128u << 20;
-    /// References are wanted so seldom that they take at most this share of one core's time.
+    /// References are requested so seldom that they take at most this share of one core's time.
     double reference_share = 1;
   };
 
   /// All borrowed.
-  JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeOutputs outputs, GatewayCounters& counters,
+  JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeListener& listener, GatewayCounters& counters,
               const Clock& clock, LogSink& log);
   ~JudgeThread();
 
@@ -72,16 +59,17 @@ class JudgeThread final {
   void handle(ReferenceReady ready);
   void handle(const EvaluationRecord& evaluation);
   void handle(const VotersChanged&) { judge_.voters_changed(); }
-  /// Until it works, or the gateway stops; false then.
+  /// Tries until it works, or the gateway stops; false then.
   [[nodiscard]] bool commit();
+  void report_judged();
   void hand_out();
-  void note_verdict(const VerdictRecord& record);
+  void note_verdict(const Verdict& verdict);
   void note_reference();
-  void want_reference();
+  void request_reference();
   void sign_of_life();
 
   UpdateJudge& judge_;
-  JudgeOutputs outputs_;
+  JudgeListener& listener_;
   GatewayCounters& counters_;
   const Clock& clock_;
   LogSink& log_;
@@ -89,8 +77,8 @@ class JudgeThread final {
   std::atomic<bool> stopping_{false};
   SharedModel model_;
   const double reference_share_;
-  bool reference_wanted_ = false;
-  std::chrono::steady_clock::time_point reference_rest_{};  ///< none is wanted before
+  bool reference_requested_ = false;
+  std::chrono::steady_clock::time_point reference_rest_{};  ///< none is requested before
   std::thread thread_;
 };
 

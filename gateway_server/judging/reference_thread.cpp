@@ -6,7 +6,7 @@
 namespace aflguard::gateway {
 namespace {
 
-/// A busy machine lets us wait; that is no time that we have taken from others.
+/// Without the time that a busy machine lets us wait.
 std::chrono::nanoseconds thread_cpu_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -56,7 +56,7 @@ void ReferenceThread::run() {
         computed.ok()) {
       ready.reference = std::move(reference);
     } else {
-      log_.error("the server update was not computed, the one before stays: " + computed.error().message);
+      log_.error("the reference update was not computed, the one before stays: " + computed.error().message);
     }
     ready.cost = thread_cpu_time() - begin;
     ready_(std::move(ready));

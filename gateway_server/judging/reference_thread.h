@@ -8,7 +8,7 @@
 #include "core/aggregation/reference_update.h"
 #include "core/base/log.h"
 #include "gateway_server/judging/judge_thread.h"
-#include "gateway_server/replies/reply_signer.h"
+#include "gateway_server/judging/model_snapshot.h"
 
 namespace aflguard::gateway {
 

@@ -20,7 +20,7 @@ UpdateJudge::UpdateJudge(std::string fleet, Aggregator& aggregator, GatewayStore
     : fleet_(std::move(fleet)),
       aggregator_(aggregator),
       store_(store),
-      recording_(std::move(recording)),
+      recording_{std::move(recording), {}},
       clock_(clock),
       log_(log) {
   for (DeviceRecord& known : devices) {
@@ -47,76 +47,38 @@ Status UpdateJudge::judge(const VerifiedUpdate& update) {
 
 Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t due_since) {
   Bytes entry;
-  if (recording_ != nullptr) entry = encode_entry(RecordedReference{reference, due_since});
+  if (recording_.writer != nullptr) entry = encode_entry(RecordedReference{reference, due_since});
   TRY_STATUS(aggregator_.install_reference(std::move(reference), due_since));
   reference_time_ = clock_.steady();
   reference_stored_ = false;
-  if (recording_ != nullptr) entries_.push_back(std::move(entry));
+  if (recording_.writer != nullptr) recording_.entries.push_back(std::move(entry));
   return {};
 }
 
-void UpdateJudge::forget_after(std::chrono::milliseconds silence) {
-  silence_ms_ = aggregator_.guard().needs().votes ? silence.count() : 0;
-  heard_.clear();
-  if (silence_ms_ <= 0) return;
-  for (const auto& [name, known] : devices_) heard_.emplace(known.last_seen_ms, known.id);
-}
-
-void UpdateJudge::count_only(std::function<bool(std::string_view)> is_enrolled) {
-  is_enrolled_ = std::move(is_enrolled);
+void UpdateJudge::count_voters(VoterRules rules) {
+  if (!aggregator_.guard().needs().votes) return;
+  voters_ = VoterRoll(std::move(rules), devices_);
   voters_changed();
 }
 
-bool UpdateJudge::counts(const DeviceRecord& known) const {
-  return !is_enrolled_ || is_enrolled_(known.name);
-}
-
 void UpdateJudge::voters_changed() {
-  if (!aggregator_.guard().needs().votes) return;
-  for (const auto& [name, known] : devices_) {
-    if (counts(known)) {
-      left_.erase(known.id);
-    } else if (left_.insert(known.id).second) {
-      heard_.erase({known.last_seen_ms, known.id});
-      forget(known.id);
-    }
-  }
+  for (const ClientId departed : voters_.take_departed(devices_)) forget(departed);
 }
 
 void UpdateJudge::forget(ClientId client) {
   aggregator_.forget(client);
-  if (recording_ != nullptr) entries_.push_back(encode_entry(RecordedDeparture{client}));
-}
-
-void UpdateJudge::forget_silent() {
-  if (silence_ms_ <= 0) return;
-  const std::int64_t oldest = milliseconds(clock_) - silence_ms_;
-  while (!heard_.empty() && heard_.begin()->first < oldest) {
-    forget(heard_.begin()->second);
-    heard_.erase(heard_.begin());
-  }
-}
-
-void UpdateJudge::note_vote(const DeviceRecord& sender, std::int64_t seen_before_ms) {
-  if (!aggregator_.guard().needs().votes) return;
-  heard_.erase({seen_before_ms, sender.id});
-  if (!counts(sender)) {  // revoked while its update was under way
-    left_.insert(sender.id);
-    forget(sender.id);
-  } else if (silence_ms_ > 0) {
-    heard_.emplace(sender.last_seen_ms, sender.id);
-  }
+  if (recording_.writer != nullptr) recording_.entries.push_back(encode_entry(RecordedDeparture{client}));
 }
 
 Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update) {
   const UpdateMessage& message = update.message;
-  forget_silent();
+  for (const ClientId silent : voters_.take_silent(milliseconds(clock_))) forget(silent);
   TRY(Verdict verdict, aggregator_.submit({sender.id, message.base_version, message.vector}));
   sender.window.record(message.sequence);
   ++(verdict.accepted ? sender.accepted : sender.rejected);
   const std::int64_t seen_before_ms = std::exchange(sender.last_seen_ms, milliseconds(clock_));
-  if (std::find(touched_.begin(), touched_.end(), sender.name) == touched_.end()) {
-    touched_.push_back(sender.name);
+  if (std::find(pending_.touched.begin(), pending_.touched.end(), sender.name) == pending_.touched.end()) {
+    pending_.touched.push_back(sender.name);
   }
   const VerdictRecord judged = {.iteration = aggregator_.iteration(),
                                 .device = sender.id,
@@ -126,23 +88,23 @@ Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update
                                 .version = aggregator_.model().version(),
                                 .time_ms = sender.last_seen_ms};
   record(sender, judged, message.vector);
-  note_vote(sender, seen_before_ms);
-  replies_.push_back(message_for(sender, judged));
-  verdicts_.push_back(judged);
+  if (!voters_.note_vote(sender, seen_before_ms)) forget(sender.id);
+  pending_.replies.push_back(message_for(sender, judged));
+  pending_.verdicts.push_back(judged);
   return {};
 }
 
 void UpdateJudge::answer_again(const DeviceRecord& sender, std::uint64_t sequence) {
-  const auto pending = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const VerdictRecord& record) {
-    return record.device == sender.id && record.sequence == sequence;
-  });
-  if (pending != verdicts_.end()) return;  // its answer is about to leave
+  const auto pending = std::find_if(
+      pending_.verdicts.begin(), pending_.verdicts.end(),
+      [&](const VerdictRecord& record) { return record.device == sender.id && record.sequence == sequence; });
+  if (pending != pending_.verdicts.end()) return;  // its answer is about to leave
   const auto stored = store_.find_verdict(sender.id, sequence);
   if (!stored.ok()) {
     log_.warning("the verdict on update " + std::to_string(sequence) + " of device '" + sender.name +
                  "' could not be read: " + stored.error().message);  // the device will ask again
   } else if (stored->has_value()) {
-    replies_.push_back(message_for(sender, **stored));
+    pending_.replies.push_back(message_for(sender, **stored));
   } else {
     refuse_replayed(sender, sequence);
   }
@@ -157,13 +119,11 @@ void UpdateJudge::refuse_replayed(const DeviceRecord& sender, std::uint64_t sequ
   message.reason = static_cast<std::uint8_t>(RefusalReason::kReplayed);
   message.version = aggregator_.model().version();
   message.highest_sequence = sender.window.highest();
-  replies_.push_back(std::move(message));
-  if (on_refusal) {
-    on_refusal(sender.name,
-               aflguard::refuse(RefusalReason::kReplayed, "update " + std::to_string(sequence) +
-                                                              " is too old to be judged, the newest was " +
-                                                              std::to_string(sender.window.highest())));
-  }
+  pending_.replies.push_back(std::move(message));
+  refused_.push_back(
+      {sender.name, refuse(RefusalReason::kReplayed, "update " + std::to_string(sequence) +
+                                                         " is too old to be judged, the newest was " +
+                                                         std::to_string(sender.window.highest()))});
 }
 
 VerdictMessage UpdateJudge::message_for(const DeviceRecord& sender, const VerdictRecord& judged) const {
@@ -183,36 +143,49 @@ VerdictMessage UpdateJudge::message_for(const DeviceRecord& sender, const Verdic
 }
 
 Status UpdateJudge::commit() {
-  if (!verdicts_.empty()) {
+  if (!pending_.verdicts.empty()) {
     std::vector<DeviceRecord> devices;
-    for (const std::string& name : touched_) devices.push_back(devices_.find(name)->second);
+    for (const std::string& name : pending_.touched) devices.push_back(devices_.find(name)->second);
     const auto state = aggregator_.save_without_reference();
     const auto reference = reference_stored_ ? Bytes() : aggregator_.save_reference();
-    TRY_STATUS(store_.commit(
-        {verdicts_, devices, aggregator_.iteration(), aggregator_.model().version(), state, reference}));
+    TRY_STATUS(store_.commit({pending_.verdicts, devices, aggregator_.iteration(),
+                              aggregator_.model().version(), state, reference}));
     reference_stored_ = true;
-    tell_verdicts(devices);
+    release_judged(devices);
     write_recording();
   }
-  verdicts_.clear();
-  touched_.clear();
-  std::move(replies_.begin(), replies_.end(), std::back_inserter(released_));
-  replies_.clear();
+  pending_.verdicts.clear();
+  pending_.touched.clear();
+  std::move(pending_.replies.begin(), pending_.replies.end(), std::back_inserter(released_.replies));
+  pending_.replies.clear();
   return {};
 }
 
-void UpdateJudge::tell_verdicts(std::span<const DeviceRecord> devices) const {
-  if (!on_verdict) return;
-  for (const VerdictRecord& verdict : verdicts_) {
+void UpdateJudge::release_judged(std::span<const DeviceRecord> devices) {
+  for (const VerdictRecord& verdict : pending_.verdicts) {
     const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceRecord& candidate) {
       return candidate.id == verdict.device;
     });
-    on_verdict(verdict, *device);
+    released_.judged.push_back({.id = device->id,
+                                .device = device->name,
+                                .accepted = device->accepted,
+                                .rejected = device->rejected,
+                                .verdict = verdict.verdict,
+                                .version = verdict.version,
+                                .time_ms = verdict.time_ms});
   }
 }
 
+std::vector<JudgedUpdate> UpdateJudge::take_judged() {
+  return std::exchange(released_.judged, {});
+}
+
 std::vector<VerdictMessage> UpdateJudge::take_replies() {
-  return std::exchange(released_, {});
+  return std::exchange(released_.replies, {});
+}
+
+std::vector<UpdateJudge::Refused> UpdateJudge::take_refused() {
+  return std::exchange(refused_, {});
 }
 
 DeviceRecord& UpdateJudge::device(const std::string& name) {
@@ -226,7 +199,7 @@ DeviceRecord& UpdateJudge::device(const std::string& name) {
 
 void UpdateJudge::record(const DeviceRecord& sender, const VerdictRecord& judged,
                          std::span<const float> vector) {
-  if (recording_ == nullptr) return;
+  if (recording_.writer == nullptr) return;
   RecordedUpdate entry;
   entry.iteration = judged.iteration;
   entry.client = judged.device;
@@ -235,16 +208,16 @@ void UpdateJudge::record(const DeviceRecord& sender, const VerdictRecord& judged
   entry.base_version = judged.base_version;
   entry.verdict = judged.verdict;
   entry.version = judged.version;
-  entries_.push_back(encode_entry(entry, vector));
+  recording_.entries.push_back(encode_entry(entry, vector));
 }
 
 /// After the commit, so that a recording never holds a verdict that was taken back by a crash.
 void UpdateJudge::write_recording() {
-  for (const Bytes& entry : std::exchange(entries_, {})) {
-    if (recording_ == nullptr) return;
-    if (const Status written = recording_->append(entry); !written.ok()) {
+  for (const Bytes& entry : std::exchange(recording_.entries, {})) {
+    if (recording_.writer == nullptr) return;
+    if (const Status written = recording_.writer->append(entry); !written.ok()) {
       log_.error("the recording ends here, the fleet goes on: " + written.error().message);
-      recording_.reset();
+      recording_.writer.reset();
     }
   }
 }

@@ -2,9 +2,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,24 +14,20 @@
 #include "core/envelope/messages.h"
 #include "core/recording/recording_file.h"
 #include "core/verdict/refusal.h"
-#include "gateway_server/intake/update_quota.h"
+#include "gateway_server/intake/verified_update.h"
 #include "gateway_server/judging/gateway_store.h"
+#include "gateway_server/judging/judged_update.h"
+#include "gateway_server/judging/voter_roll.h"
 
 namespace aflguard::gateway {
-
-/// An update whose sender is proven and whose fleet, model and size fit.
-struct VerifiedUpdate {
-  std::string device;
-  UpdateMessage message;
-  UpdateQuota::Place place = nullptr;  ///< among those that wait
-};
 
 /// Turns verified updates into durable verdicts. The one owner of aggregator, store and recording; no thread
 /// and no network in here.
 ///
-///   judge() for one update or several, then commit() until it succeeds, then take_replies().
+///   judge() for one update or several, then commit() until it succeeds, then take_judged() and
+///   take_replies().
 ///
-/// Nothing leaves before it is durable: replies come out only after the commit that holds them.
+/// Nothing leaves before it is durable: verdicts and replies come out only after the commit that holds them.
 class UpdateJudge final {
  public:
   /// All references are borrowed and outlive this object. `devices` as the store gave them. `recording` may
@@ -46,38 +41,43 @@ class UpdateJudge final {
   [[nodiscard]] Status judge(const VerifiedUpdate& update);
   [[nodiscard]] Status install_reference(ReferenceUpdate reference, std::uint64_t due_since);
 
-  /// For guards that compare devices: a device of which nothing was judged for so long is forgotten, before
-  /// the next update is judged. 0: never. Whoever is forgotten is recorded, so that a replay forgets alike.
-  void forget_after(std::chrono::milliseconds silence);
-  /// Only these devices are counted by guards that compare devices: who is not enrolled (any more) is
-  /// forgotten, now, after whatever is still under way from it, and when voters_changed() says so.
-  void count_only(std::function<bool(std::string_view device)> is_enrolled);
+  /// Who counts for guards that compare devices; for other guards this changes nothing. A device that is
+  /// forgotten is recorded, so that a replay forgets it too.
+  void count_voters(VoterRules rules);
+  /// Devices were enrolled or revoked.
   void voters_changed();
 
   /// An answer is waiting for its commit.
-  [[nodiscard]] bool has_pending() const { return !replies_.empty(); }
+  [[nodiscard]] bool has_pending() const { return !pending_.replies.empty(); }
   /// Makes everything judged so far durable. After a failure nothing is lost: call it again.
   [[nodiscard]] Status commit();
+  /// What the last commit made durable, in order; repeated updates are not in it.
+  [[nodiscard]] std::vector<JudgedUpdate> take_judged();
   /// The answers that the last commit released, in order, without models.
   [[nodiscard]] std::vector<VerdictMessage> take_replies();
+  /// An update that was not judged because its number is too old.
+  struct Refused {
+    std::string device;
+    Refusal refusal;
+  };
+  /// Those since the last call; they wait for no commit.
+  [[nodiscard]] std::vector<Refused> take_refused();
 
   [[nodiscard]] Status add_evaluation(const EvaluationRecord& evaluation) {
     return store_.add_evaluation(evaluation);
   }
   [[nodiscard]] const Aggregator& aggregator() const { return aggregator_; }
   /// By name, as of the last verdict.
-  [[nodiscard]] const std::map<std::string, DeviceRecord, std::less<>>& devices() const { return devices_; }
+  [[nodiscard]] const VoterRoll::Devices& devices() const { return devices_; }
   [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
   /// When the reference in force was installed; none when the store had it.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> reference_time() const {
     return reference_time_;
   }
-  /// Told of every verdict when it is durable; repeated ones are not told again.
-  std::function<void(const VerdictRecord&, const DeviceRecord&)> on_verdict;
-  /// Told of every update that was not judged because its number is too old.
-  std::function<void(const std::string& device, const Refusal&)> on_refusal;
   /// Bytes of the running recording; 0 without one.
-  [[nodiscard]] std::uint64_t recorded_bytes() const { return recording_ ? recording_->bytes() : 0; }
+  [[nodiscard]] std::uint64_t recorded_bytes() const {
+    return recording_.writer ? recording_.writer->bytes() : 0;
+  }
 
  private:
   [[nodiscard]] DeviceRecord& device(const std::string& name);
@@ -86,33 +86,39 @@ class UpdateJudge final {
   void refuse_replayed(const DeviceRecord& device, std::uint64_t sequence);
   [[nodiscard]] VerdictMessage message_for(const DeviceRecord& device, const VerdictRecord& record) const;
   void forget(ClientId client);
-  void forget_silent();
-  [[nodiscard]] bool counts(const DeviceRecord& device) const;
-  void note_vote(const DeviceRecord& device, std::int64_t seen_before_ms);
   void record(const DeviceRecord& device, const VerdictRecord& verdict, std::span<const float> vector);
   void write_recording();
-  void tell_verdicts(std::span<const DeviceRecord> devices) const;
+  void release_judged(std::span<const DeviceRecord> devices);
+
+  /// Judged, waits for the commit.
+  struct Pending {
+    std::vector<VerdictRecord> verdicts;
+    std::vector<std::string> touched;  ///< devices changed since the last commit
+    std::vector<VerdictMessage> replies;
+  };
+  /// Durable, may leave.
+  struct Released {
+    std::vector<JudgedUpdate> judged;
+    std::vector<VerdictMessage> replies;
+  };
+  struct Recording {
+    std::unique_ptr<RecordingWriter> writer;  ///< null: nothing is recorded
+    std::vector<Bytes> entries;               ///< written after the commit
+  };
 
   std::string fleet_;
   Aggregator& aggregator_;
   GatewayStore& store_;
-  std::map<std::string, DeviceRecord, std::less<>> devices_;
+  VoterRoll::Devices devices_;
   ClientId next_device_ = 1;
-  std::unique_ptr<RecordingWriter> recording_;
+  VoterRoll voters_;
+  Recording recording_;
   const Clock& clock_;
   LogSink& log_;
-
-  std::int64_t silence_ms_ = 0;                        ///< 0: nobody is forgotten for being silent
-  std::set<std::pair<std::int64_t, ClientId>> heard_;  ///< devices by the time of their latest update
-  std::function<bool(std::string_view)> is_enrolled_;  ///< empty: everybody is
-  std::set<ClientId> left_;                            ///< forgotten because they are not enrolled
-
-  std::vector<VerdictRecord> verdicts_;   ///< judged, not yet durable
-  std::vector<std::string> touched_;      ///< devices changed since the last commit
-  std::vector<VerdictMessage> replies_;   ///< wait for the commit
-  std::vector<VerdictMessage> released_;  ///< may leave
-  std::vector<Bytes> entries_;            ///< for the recording, after the commit
-  bool reference_stored_ = false;         ///< the one in force, by this program
+  Pending pending_;
+  Released released_;
+  std::vector<Refused> refused_;
+  bool reference_stored_ = false;  ///< the one in force, by this program
   std::uint64_t repeats_ = 0;
   std::optional<std::chrono::steady_clock::time_point> reference_time_;
 };

@@ -1,22 +1,10 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
+#include "gateway_server/judging/model_snapshot.h"
 
 namespace aflguard::gateway {
-
-/// One version of the global model, shared by whoever sends it.
-struct ModelSnapshot {
-  std::uint64_t version = 0;
-  std::uint64_t iteration = 0;
-  std::vector<float> parameters;
-};
-using SharedModel = std::shared_ptr<const ModelSnapshot>;
 
 /// Signs what the gateway says. One thread uses it.
 class ReplySigner final {

@@ -7,9 +7,9 @@ constexpr std::size_t kMaxWaiting = 10'000;  // answers without models: a few hu
 
 }  // namespace
 
-ReplyThread::ReplyThread(ReplySigner& voice, double models_per_second, Outputs outputs,
+ReplyThread::ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs,
                          GatewayCounters& counters, const Clock& clock, LogSink& log)
-    : voice_(voice),
+    : signer_(signer),
       budget_(models_per_second),
       outputs_(std::move(outputs)),
       counters_(counters),
@@ -56,7 +56,7 @@ void ReplyThread::handle(VerdictMessage verdict) {
   const SharedModel newest = model();
   const bool fresh = newest != nullptr && newest->version >= verdict.version;
   const bool with_model = fresh && budget_.take(clock_.steady());
-  auto sealed = voice_.verdict(std::move(verdict), with_model ? newest.get() : nullptr);
+  auto sealed = signer_.verdict(std::move(verdict), with_model ? newest.get() : nullptr);
   if (!sealed) {
     log_.error("a verdict for device '" + device + "' could not be signed: " + sealed.error().message);
     return;
@@ -69,7 +69,7 @@ void ReplyThread::handle(VerdictMessage verdict) {
 void ReplyThread::handle(PublishModel) {
   const SharedModel newest = model();
   if (newest == nullptr) return;
-  auto sealed = voice_.model(*newest);
+  auto sealed = signer_.model(*newest);
   if (!sealed) {
     log_.error("the model could not be signed: " + sealed.error().message);
     return;

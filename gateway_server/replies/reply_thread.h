@@ -14,7 +14,7 @@
 
 namespace aflguard::gateway {
 
-/// Signs answers and models beside the judging, and hands the envelopes to whoever sends them.
+/// Signs answers and models on a separate thread, and hands the envelopes on.
 class ReplyThread final {
  public:
   struct Outputs {
@@ -22,7 +22,7 @@ class ReplyThread final {
     std::function<void(Bytes envelope)> model;  ///< for the retained topic
   };
 
-  ReplyThread(ReplySigner& voice, double models_per_second, Outputs outputs, GatewayCounters& counters,
+  ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs, GatewayCounters& counters,
               const Clock& clock, LogSink& log);
   ~ReplyThread();
 
@@ -42,7 +42,7 @@ class ReplyThread final {
   void handle(VerdictMessage verdict);
   void handle(PublishModel);
 
-  ReplySigner& voice_;
+  ReplySigner& signer_;
   RateBudget budget_;
   const Outputs outputs_;
   GatewayCounters& counters_;

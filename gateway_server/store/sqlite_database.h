@@ -52,7 +52,7 @@ class SqliteStatement final {
 
 /// One connection. SQL knows one function more: row_checksum(VALUE, ...), an integer that differs whenever a
 /// single number or eight neighbouring bytes of a value differ. Errors carry the file's name: kCorrupt when
-/// it is damaged or no database, kIo when the disk is full or fails, kUnavailable when somebody else holds
+/// it is damaged or no database, kIo when the disk is full or fails, kUnavailable when another process holds
 /// it.
 class SqliteDatabase final {
  public:

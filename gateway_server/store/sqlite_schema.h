@@ -4,7 +4,7 @@
 
 namespace aflguard::gateway {
 
-/// Brings a database from whatever version it has to the newest, each step in a transaction of its own.
+/// Brings a database of any older version to the newest, each step in one transaction.
 /// kUnsupported when a newer program wrote it.
 [[nodiscard]] Status migrate(SqliteDatabase& database);
 

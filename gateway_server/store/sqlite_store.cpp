@@ -97,7 +97,7 @@ Status inspect(const SqliteStoreOptions& options) {
   const ErrorKind kind = found.error().kind;
   if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;
   return corrupt(options.file.string() + ": the store is damaged (" + found.error().message +
-                 "); restore it from a backup, or move it and its -wal file away to begin anew");
+                 "); restore it from a backup, or move it and its -wal file away to start with a new one");
 }
 
 }  // namespace

@@ -11,22 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/aggregation/client_update.h"
 #include "core/base/rate_budget.h"
-#include "core/verdict/verdict.h"
+#include "gateway_server/judging/judged_update.h"
 
 namespace aflguard::gateway {
-
-/// One durable verdict, as the judging thread tells it to whoever watches.
-struct JudgedUpdate {
-  ClientId id = 0;
-  std::string device;
-  std::uint64_t accepted = 0;  ///< of this device's whole life, by now
-  std::uint64_t rejected = 0;
-  Verdict verdict;
-  std::uint64_t version = 0;  ///< of the model after it
-  std::int64_t time_ms = 0;
-};
 
 /// What the gateway knows of each device, for gateway/devices/<device>: which summary is due, and its JSON. A
 /// device waits two seconds between summaries, and all together share a rate; who waits longest goes first.

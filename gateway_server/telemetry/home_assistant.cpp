@@ -138,8 +138,20 @@ Message HomeAssistant::device_message(std::string_view device, const Sensor& sen
   return {topic(device, sensor), as_bytes(json), true};
 }
 
-void HomeAssistant::announce_gateway() {
+void HomeAssistant::broker_changed() {
+  announced_.clear();
   for (const Sensor& sensor : kGatewaySensors) waiting_.push_back(gateway_message(sensor));
+}
+
+void HomeAssistant::follow(const std::vector<std::string>& enrolled) {
+  std::set<std::string> now(enrolled.begin(), enrolled.end());
+  for (const std::string& device : enrolled) {
+    if (!announced_.contains(device)) announce(device);
+  }
+  for (const std::string& device : announced_) {
+    if (!now.contains(device)) withdraw(device);
+  }
+  announced_ = std::move(now);
 }
 
 void HomeAssistant::announce(std::string_view device) {

@@ -2,8 +2,10 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/rate_budget.h"
 #include "core/transport/message_bus.h"
@@ -23,16 +25,18 @@ class HomeAssistant final {
   /// `prefix` is Home Assistant's, usually "homeassistant".
   HomeAssistant(const FleetTopics& topics, GatewayName name, std::string prefix);
 
-  /// The gateway's own sensors; again whenever there is a new broker.
-  void announce_gateway();
-  void announce(std::string_view device);
-  /// Takes a device's sensors back.
-  void withdraw(std::string_view device);
+  /// The broker may be a new one, which retains nothing: the gateway's sensors go again, and follow()
+  /// announces every device again.
+  void broker_changed();
+  /// Announces the devices that are new, and takes back the sensors of those that are not enrolled any more.
+  void follow(const std::vector<std::string>& enrolled);
 
   /// The next message to publish, if one may go now.
   [[nodiscard]] std::optional<Message> next(Time now);
 
  private:
+  void announce(std::string_view device);
+  void withdraw(std::string_view device);
   [[nodiscard]] std::string topic(std::string_view owner, const Sensor& sensor) const;
   [[nodiscard]] std::string unique(std::string_view owner) const;
   [[nodiscard]] Message gateway_message(const Sensor& sensor) const;
@@ -43,6 +47,7 @@ class HomeAssistant final {
   const std::string prefix_;
   RateBudget budget_;
   std::deque<Message> waiting_;
+  std::set<std::string> announced_;  ///< devices
 };
 
 }  // namespace aflguard::gateway

@@ -159,3 +159,36 @@ TEST("Numbers one above their limit are refused: reason, batch size, local steps
                                bytes_of({0x06, 0x00, 0x07}));
   ASSERT_REFUSED(kMalformed, decode_model(*decode_as(PayloadType::kModel, steps)));
 }
+
+TEST("The largest message of each kind fits into the room around its vector") {
+  Fleet fleet;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::string name(64, 'n');
+  UpdateMessage update = sample_update();
+  update.fleet = name;
+  update.base_version = update.sequence = update.samples = most;
+  ModelMessage model = sample_model();
+  model.fleet = name;
+  model.version = most;
+  model.batch_size = model.local_steps = std::numeric_limits<std::uint32_t>::max();
+  model.vector.assign(100'000, 1.0F);  // a longer head of the array
+  VerdictMessage verdict = sample_verdict();
+  verdict.fleet = verdict.device = name;
+  verdict.sequence = verdict.version = verdict.delay = verdict.highest_sequence = most;
+  verdict.reason = 255;
+  verdict.model = model;
+  const auto fits = [&](const Payload& payload, std::size_t dimension) {
+    const std::size_t size = fleet.seal_by_device(payload).size();
+    TEST_ASSERT_TRUE(size <= max_envelope_for(dimension));
+    TEST_ASSERT_TRUE(size + kRoomForFields > max_envelope_for(dimension));  // all of the vector is in there
+  };
+  fits(encode(update).value(), update.vector.size());
+  fits(encode(model).value(), model.vector.size());
+  fits(encode(verdict).value(), model.vector.size());
+}
+
+TEST("A receiver that takes no more than a model's largest envelope refuses one byte more") {
+  const std::size_t most = max_envelope_for(sample_update().vector.size());
+  ASSERT_REFUSED(kMalformed, UnverifiedEnvelope::parse(Bytes(most, std::byte{0xff}), most));
+  ASSERT_REFUSED(kOversized, UnverifiedEnvelope::parse(Bytes(most + 1, std::byte{0xff}), most));
+}

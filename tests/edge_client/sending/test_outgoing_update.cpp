@@ -18,9 +18,9 @@ class HeldBus final : public MessageBus {
   [[nodiscard]] Status start() override { return {}; }
   [[nodiscard]] Status subscribe(const std::string&) override { return {}; }
   void unsubscribe(const std::string&) override {}
-  [[nodiscard]] Result<PublishId> publish(Message message) override {
+  [[nodiscard]] Result<PublishId> publish(const Message& message) override {
     if (full) return unavailable("full");
-    messages.push_back(std::move(message));
+    messages.push_back(message);
     return messages.size();
   }
   [[nodiscard]] std::optional<BusEvent> next_event(std::chrono::steady_clock::time_point) override {

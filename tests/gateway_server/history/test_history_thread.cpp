@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
 
 #include "gateway_server/history/history_thread.h"
+#include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/support/test.h"

@@ -2,51 +2,15 @@
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/system/atomic_file.h"
 #include "gateway_server/intake/live_registry.h"
-#include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/gateway_server/intake/book_on_disk.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
 using namespace aflguard::testing;
 
-namespace {
-
-/// A book on disk, and whoever is in it.
-class Book final {
- public:
-  void add(const std::string& name) {
-    DeviceKey key;
-    key.public_key = OpensslSigner::generate().value().public_key();
-    key.serial = "01";
-    key.not_after = clock.wall() + std::chrono::hours(24);
-    Device device;
-    device.name = name;
-    device.keys.push_back(key);
-    book_.devices.push_back(device);
-    write();
-  }
-  void revoke(const std::string& name) {
-    book_.find(name)->revoked = true;
-    write();
-  }
-  void write() { ASSERT_OK(write_device_book(path(), book_)); }
-  [[nodiscard]] KeyId key_of(const std::string& name) const {
-    return key_id_of(book_.find(name)->keys.front().public_key);
-  }
-  [[nodiscard]] std::filesystem::path path() const { return folder_ / "devices.json"; }
-
-  SetClock clock;
-  KeptLog log;
-
- private:
-  TemporaryFolder folder_;
-  DeviceBook book_;
-};
-
-}  // namespace
-
 TEST("Devices that are added or revoked in the book are known or refused after the next look") {
-  Book book;
+  BookOnDisk book;
   book.add("pi-1");
   const auto registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
   TEST_ASSERT_EQUAL_UINT64(1, registry->enrolled());
@@ -65,7 +29,7 @@ TEST("Devices that are added or revoked in the book are known or refused after t
 }
 
 TEST("While the book is damaged or gone the old one stays in force, which is said once") {
-  Book book;
+  BookOnDisk book;
   book.add("pi-1");
   book.add("pi-2");
   book.revoke("pi-2");
@@ -86,12 +50,12 @@ TEST("While the book is damaged or gone the old one stays in force, which is sai
 }
 
 TEST("A book that cannot be read at the start stops the start, with its name") {
-  Book book;
+  BookOnDisk book;
   ASSERT_CONTAINS(message_of(LiveRegistry::open(book.path(), book.clock, book.log)), "devices.json");
 }
 
 TEST("A key is expired when its certificate has ended, and only then, whatever the clock did before") {
-  Book book;
+  BookOnDisk book;
   book.add("pi-1");
   const auto registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
   const auto now = book.clock.wall();

@@ -1,10 +1,9 @@
-#include <condition_variable>
-
 #include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/async_sgd.h"
 #include "gateway_server/judging/judge_thread.h"
 #include "tests/gateway_server/judging/failing_store.h"
 #include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/gateway_server/judging/happenings.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -22,36 +21,7 @@ AggregatorOptions rate_one() {
   return options;
 }
 
-/// Lets one thread tell another what has happened.
-template <typename T>
-class Happenings final {
- public:
-  void add(T value) {
-    {
-      const std::lock_guard lock(mutex_);
-      values_.push_back(std::move(value));
-    }
-    changed_.notify_all();
-  }
-  /// All of them, as soon as there are `count`.
-  [[nodiscard]] std::vector<T> wait_for(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    const bool there = changed_.wait_for(lock, kLong, [&] { return values_.size() >= count; });
-    TEST_ASSERT_TRUE_MESSAGE(there, "it did not happen");
-    return values_;
-  }
-  [[nodiscard]] std::size_t count() {
-    const std::lock_guard lock(mutex_);
-    return values_.size();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<T> values_;
-};
-
-/// A store that can be told from outside, while the judging thread uses it, that its disk is full.
+/// A store whose disk a test fills and empties while the judging thread uses it.
 class SwitchedStore final : public GatewayStore {
  public:
   [[nodiscard]] Result<StoredState> load() override { return store.load(); }
@@ -73,17 +43,28 @@ class SwitchedStore final : public GatewayStore {
   FailingStore store;
 };
 
+/// Keeps what the judging hands on.
+class KeptOutputs final : public JudgeListener {
+ public:
+  void on_judged(JudgedUpdate update) override { judged.add(std::move(update)); }
+  void on_model(SharedModel model) override { models.add(model->version); }
+  void on_reply(VerdictMessage reply) override { replies.add(std::move(reply)); }
+  void on_refused(const std::string& device, const Refusal&) override { refused.add(device); }
+  void on_reference_due(SharedModel model, std::uint64_t) override { references_due.add(model->version); }
+
+  Happenings<JudgedUpdate> judged;
+  Happenings<std::uint64_t> models;
+  Happenings<VerdictMessage> replies;
+  Happenings<std::string> refused;
+  Happenings<std::uint64_t> references_due;  ///< the versions of their models
+};
+
 class Bench final {
  public:
   Bench()
       : aggregator_(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
         judge_("orchard", aggregator_, store, {}, nullptr, clock, log),
-        thread(judge_, {64, 1 << 20, 1},
-               {.reply = [this](const VerdictMessage& reply) { replies.add(reply); },
-                .model = [this](const SharedModel& model) { models.add(model->version); },
-                .want_reference = {},
-                .refused = [this](const std::string& device, const Refusal&) { refused.add(device); }},
-               counters, clock, log) {
+        thread(judge_, {64, 1 << 20, 1}, out, counters, clock, log) {
     thread.start();
   }
 
@@ -98,9 +79,7 @@ class Bench final {
   SetClock clock;
   KeptLog log;
   GatewayCounters counters;
-  Happenings<VerdictMessage> replies;
-  Happenings<std::uint64_t> models;
-  Happenings<std::string> refused;
+  KeptOutputs out;
 
  private:
   Aggregator aggregator_;
@@ -114,19 +93,21 @@ class Bench final {
 
 TEST("With a full disk the judging waits, says so once, and goes on by itself when there is room") {
   Bench bench;
-  TEST_ASSERT_EQUAL_UINT64(0, bench.models.wait_for(1)[0]);
+  TEST_ASSERT_EQUAL_UINT64(0, bench.out.models.wait_for(1)[0]);
   bench.store.disk_full = true;
   for (std::uint64_t i = 1; i <= 5; ++i) bench.send(i);
   (void)bench.store.failures.wait_for(2);
   TEST_ASSERT_TRUE(bench.counters.store_failing);
-  TEST_ASSERT_EQUAL_UINT64(0, bench.replies.count());
-  TEST_ASSERT_EQUAL_UINT64(1, bench.models.count());  // no model leaves that could be taken back
+  TEST_ASSERT_EQUAL_UINT64(0, bench.out.replies.count());
+  TEST_ASSERT_EQUAL_UINT64(1, bench.out.models.count());  // no model leaves that could be taken back
   bench.store.disk_full = false;
-  TEST_ASSERT_EQUAL_UINT64(5, bench.replies.wait_for(5).size());
+  TEST_ASSERT_EQUAL_UINT64(5, bench.out.replies.wait_for(5).size());
   bench.thread.stop();
   TEST_ASSERT_FALSE(bench.counters.store_failing);
   TEST_ASSERT_EQUAL_UINT64(5, bench.store.store.verdicts.size());
   TEST_ASSERT_EQUAL_UINT64(5, bench.counters.accepted);
+  const auto judged = bench.out.judged.wait_for(5);  // each once, in order, with the device's count so far
+  for (std::uint64_t i = 0; i < 5; ++i) TEST_ASSERT_EQUAL_UINT64(i + 1, judged[i].version);
   const auto lines = bench.log.lines();
   TEST_ASSERT_EQUAL_UINT64(2, lines.size());
   ASSERT_CONTAINS(lines[0], "nothing is answered until it can: the disk is full");
@@ -139,7 +120,7 @@ TEST("Told to stop while nothing can be stored, the judging ends without an answ
   bench.send(1);
   (void)bench.store.failures.wait_for(1);
   bench.thread.stop();
-  TEST_ASSERT_EQUAL_UINT64(0, bench.replies.count());
+  TEST_ASSERT_EQUAL_UINT64(0, bench.out.replies.count());
   TEST_ASSERT_TRUE(bench.store.store.verdicts.empty());
 }
 
@@ -147,7 +128,7 @@ TEST("Told to stop, the judging first judges, commits and answers what waits") {
   Bench bench;
   for (std::uint64_t i = 1; i <= 64; ++i) bench.send(i);
   bench.thread.stop();
-  TEST_ASSERT_EQUAL_UINT64(64, bench.replies.count());
+  TEST_ASSERT_EQUAL_UINT64(64, bench.out.replies.count());
   TEST_ASSERT_EQUAL_UINT64(64, bench.store.store.verdicts.size());
 }
 
@@ -158,18 +139,18 @@ TEST("The judging goes on at once when the clock is set back or forward") {
   for (const int years : {-56, 70, 0}) {
     bench.clock.set(now + std::chrono::hours(24 * 365 * years));
     bench.send(++sequence);
-    TEST_ASSERT_TRUE(bench.replies.wait_for(sequence).back().accepted);
+    TEST_ASSERT_TRUE(bench.out.replies.wait_for(sequence).back().accepted);
   }
   const auto alive =
       std::chrono::steady_clock::time_point(std::chrono::milliseconds(bench.counters.judge_alive_ms));
   TEST_ASSERT_TRUE(bench.clock.steady() - alive < kLong);
 }
 
-TEST("What is too old is told to whoever counts refusals") {
+TEST("What is too old is reported as refused") {
   Bench bench;
   bench.send(100);
   bench.send(1);
-  TEST_ASSERT_EQUAL_STRING("pi-1", bench.refused.wait_for(1)[0].c_str());
+  TEST_ASSERT_EQUAL_STRING("pi-1", bench.out.refused.wait_for(1)[0].c_str());
 }
 
 namespace {
@@ -183,7 +164,7 @@ ReferenceUpdate reference_of_ones(std::uint64_t version) {
   return reference;
 }
 
-/// Steady time that only a test moves. Ahead of the real one, so that nobody's patience ends.
+/// Steady time that only a test moves. Ahead of the real one, so that no wait ends early.
 class HandClock final : public Clock {
  public:
   [[nodiscard]] std::chrono::system_clock::time_point wall() const override { return {}; }
@@ -199,7 +180,7 @@ class HandClock final : public Clock {
 
 }  // namespace
 
-TEST("Server updates take no more than their share of time, and come from the newest model") {
+TEST("Reference updates take no more than their share of time, and come from the newest model") {
   FailingStore store;
   HandClock clock;
   KeptLog log;
@@ -209,14 +190,8 @@ TEST("Server updates take no more than their share of time, and come from the ne
   Aggregator aggregator(options, std::make_unique<AflGuard>(1.5), nullptr, std::vector<float>(kDimension));
   UpdateJudge judge("orchard", aggregator, store, {}, nullptr, clock, log);
   ASSERT_OK(judge.install_reference(reference_of_ones(0), 0));
-  Happenings<VerdictMessage> replies;
-  Happenings<std::uint64_t> wanted;
-  JudgeThread thread(
-      judge, {64, 1 << 20, 0.1},
-      {.reply = [&](const VerdictMessage& reply) { replies.add(reply); },
-       .model = [](const SharedModel&) {},
-       .want_reference = [&](const SharedModel& model, std::uint64_t) { wanted.add(model->version); }},
-      counters, clock, log);
+  KeptOutputs out;
+  JudgeThread thread(judge, {64, 1 << 20, 0.1}, out, counters, clock, log);
   thread.start();
   std::uint64_t sequence = 0;
   const auto judge_one = [&] {
@@ -225,22 +200,22 @@ TEST("Server updates take no more than their share of time, and come from the ne
     update.message.base_version = sequence - 1;
     update.message.vector.assign(kDimension, 1);
     TEST_ASSERT_TRUE(thread.submit(std::move(update)));
-    (void)replies.wait_for(sequence);
+    (void)out.replies.wait_for(sequence);
   };
   judge_one();
-  TEST_ASSERT_EQUAL_UINT64(1, wanted.wait_for(1)[0]);
+  TEST_ASSERT_EQUAL_UINT64(1, out.references_due.wait_for(1)[0]);
   ReferenceReady ready;
   ready.reference = reference_of_ones(1);
   ready.due_since = 1;
   ready.cost = std::chrono::milliseconds(10);
   thread.submit(std::move(ready));
   for (int i = 0; i < 3; ++i) judge_one();  // at the same moment: due, but not yet paid for
-  TEST_ASSERT_EQUAL_UINT64(1, wanted.count());
+  TEST_ASSERT_EQUAL_UINT64(1, out.references_due.count());
   clock.now += 89;
   judge_one();
-  TEST_ASSERT_EQUAL_UINT64(1, wanted.count());
+  TEST_ASSERT_EQUAL_UINT64(1, out.references_due.count());
   clock.now += 1;
   judge_one();
-  TEST_ASSERT_TRUE(wanted.wait_for(2)[1] >= 5);
+  TEST_ASSERT_TRUE(out.references_due.wait_for(2)[1] >= 5);
   thread.stop();
 }

@@ -26,11 +26,7 @@ class Bench final {
  public:
   explicit Bench(std::vector<DeviceRecord> known = {}, std::unique_ptr<RecordingWriter> recording = nullptr)
       : aggregator(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
-        judge("orchard", aggregator, store, std::move(known), std::move(recording), clock, log) {
-    judge.on_refusal = [this](const std::string& device, const Refusal& refusal) {
-      refusals.push_back(device + ": " + std::string(to_string(refusal.reason)));
-    };
-  }
+        judge("orchard", aggregator, store, std::move(known), std::move(recording), clock, log) {}
 
   void send(const std::string& device, std::uint64_t sequence, float value = 1) {
     ASSERT_OK(judge.judge(update(device, sequence, value)));
@@ -49,7 +45,6 @@ class Bench final {
   KeptLog log;
   Aggregator aggregator;
   UpdateJudge judge;
-  std::vector<std::string> refusals;
 };
 
 }  // namespace
@@ -103,11 +98,6 @@ TEST("An update that comes again after its commit gets the stored answer, and no
 TEST(
     "While the disk is full nothing is answered and nothing is lost; then everything is, once and in order") {
   Bench bench;
-  std::vector<std::uint64_t> told;
-  bench.judge.on_verdict = [&](const VerdictRecord& record, const DeviceRecord& device) {
-    TEST_ASSERT_EQUAL_UINT64(record.device, device.id);
-    told.push_back(record.iteration);
-  };
   bench.store.disk_full = true;
   bench.send("pi-1", 1);
   TEST_ASSERT_FALSE(bench.judge.commit().ok());
@@ -117,15 +107,19 @@ TEST(
   TEST_ASSERT_FALSE(bench.judge.commit().ok());
   TEST_ASSERT_FALSE(bench.judge.commit().ok());
   TEST_ASSERT_TRUE(bench.judge.has_pending());
-  TEST_ASSERT_TRUE(bench.judge.take_replies().empty() && told.empty());
+  TEST_ASSERT_TRUE(bench.judge.take_replies().empty() && bench.judge.take_judged().empty());
   bench.store.disk_full = false;
   ASSERT_OK(bench.judge.commit());
   TEST_ASSERT_EQUAL_UINT64(3, bench.judge.take_replies().size());
   TEST_ASSERT_EQUAL_UINT64(3, bench.store.verdicts.size());
+  const auto judged = bench.judge.take_judged();
+  TEST_ASSERT_EQUAL_UINT64(3, judged.size());
   for (std::uint64_t i = 0; i < 3; ++i) {
     TEST_ASSERT_EQUAL_UINT64(i + 1, bench.store.verdicts[i].iteration);
-    TEST_ASSERT_EQUAL_UINT64(i + 1, told[i]);
+    TEST_ASSERT_EQUAL_UINT64(i + 1, judged[i].version);
+    TEST_ASSERT_EQUAL_UINT64(bench.store.devices.at(judged[i].device).id, judged[i].id);
   }
+  TEST_ASSERT_TRUE(bench.judge.take_judged().empty());
   TEST_ASSERT_EQUAL_UINT64(2, bench.store.devices.at("pi-1").window.highest());
   TEST_ASSERT_EQUAL_UINT64(7, bench.store.devices.at("pi-2").window.highest());
   TEST_ASSERT_EQUAL_FLOAT(-3, bench.parameter());
@@ -164,8 +158,11 @@ TEST(
     TEST_ASSERT_EQUAL_UINT8(static_cast<std::uint8_t>(RefusalReason::kReplayed), reply.reason);
     TEST_ASSERT_EQUAL_UINT64(100, reply.highest_sequence);
   }
-  TEST_ASSERT_EQUAL_UINT64(2, bench.refusals.size());
-  TEST_ASSERT_EQUAL_STRING("pi-1: replayed", bench.refusals[0].c_str());
+  const auto refused = bench.judge.take_refused();
+  TEST_ASSERT_EQUAL_UINT64(2, refused.size());
+  TEST_ASSERT_EQUAL_STRING("pi-1", refused[0].device.c_str());
+  TEST_ASSERT_TRUE(refused[0].refusal.reason == RefusalReason::kReplayed);
+  TEST_ASSERT_TRUE(bench.judge.take_refused().empty());
   TEST_ASSERT_EQUAL_FLOAT(-1, bench.parameter());
 }
 
@@ -309,7 +306,7 @@ void expect_replay_to_agree(const std::filesystem::path& folder, std::uint64_t u
 TEST("A device that was silent too long votes no longer, until it speaks again; a replay agrees") {
   const TemporaryFolder folder;
   VotingBench bench(folder.path());
-  bench.judge->forget_after(std::chrono::hours(1));
+  bench.judge->count_voters({.silence = std::chrono::hours(1)});
   const auto start = bench.clock.wall();
   (void)bench.bound_after("pi-1", 9);
   (void)bench.bound_after("pi-2", 5);
@@ -329,7 +326,8 @@ TEST("Only enrolled devices vote: one that is revoked is forgotten, and so is wh
   const TemporaryFolder folder;
   VotingBench bench(folder.path());
   std::string revoked;
-  bench.judge->count_only([&revoked](std::string_view device) { return device != revoked; });
+  bench.judge->count_voters(
+      {.is_enrolled = [&revoked](std::string_view device) { return device != revoked; }});
   (void)bench.bound_after("pi-1", 9);
   (void)bench.bound_after("pi-2", 5);
   (void)bench.bound_after("pi-3", 4);

@@ -16,9 +16,10 @@ class HandBus final : public MessageBus {
   [[nodiscard]] Status start() override { return {}; }
   [[nodiscard]] Status subscribe(const std::string&) override { return {}; }
   void unsubscribe(const std::string&) override {}
-  [[nodiscard]] Result<PublishId> publish(Message message) override {
+  [[nodiscard]] Result<PublishId> publish(const Message& message) override {
+    offered = message.payload.data();
     if (published.size() >= room) return unavailable("no room");
-    published[++last_] = std::move(message);
+    published[++last_] = message;
     return last_;
   }
   [[nodiscard]] std::optional<BusEvent> next_event(std::chrono::steady_clock::time_point) override {
@@ -29,6 +30,7 @@ class HandBus final : public MessageBus {
   [[nodiscard]] BusCounters counters() const override { return {}; }
 
   std::size_t room = 1000;
+  const std::byte* offered = nullptr;      ///< the bytes of the last message, where the sender has them
   std::map<PublishId, Message> published;  ///< on their way
 
  private:
@@ -164,4 +166,19 @@ TEST("Of what is sent as best effort nobody waits to hear, and a full bus gets i
   TEST_ASSERT_TRUE(outbox.empty());
   outbox.on_link_lost();
   TEST_ASSERT_TRUE(outbox.empty());
+}
+
+TEST("A message that a full bus refuses stays where it is: a large model is not copied at every attempt") {
+  HandBus bus;
+  bus.room = 0;
+  Outbox outbox(bus, 1000);
+  Message model{.topic = "model", .payload = envelope(300'000, 1), .retained = true};
+  const std::byte* const bytes = model.payload.data();
+  outbox.set(std::move(model));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    outbox.pump();
+    TEST_ASSERT_TRUE(bus.offered == bytes);
+  }
+  bus.room = 1;
+  TEST_ASSERT_TRUE(deliver(bus, outbox).at("model").at(0) == envelope(300'000, 1));
 }

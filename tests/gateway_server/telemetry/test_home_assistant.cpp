@@ -34,7 +34,7 @@ std::map<std::string, std::string> all(HomeAssistant& home) {
 
 TEST("The gateway's sensors say where their values and their availability come from") {
   HomeAssistant home = made();
-  home.announce_gateway();
+  home.broker_changed();
   const auto messages = all(home);
   TEST_ASSERT_EQUAL_size_t(8, messages.size());
   const json error =
@@ -50,7 +50,7 @@ TEST("The gateway's sensors say where their values and their availability come f
 
 TEST("A device's sensors belong to the gateway's, and are taken back with the same topics") {
   HomeAssistant home = made();
-  home.announce("pi-1");
+  home.follow({"pi-1"});
   const auto announced = all(home);
   TEST_ASSERT_EQUAL_size_t(6, announced.size());
   const json heat =
@@ -60,7 +60,7 @@ TEST("A device's sensors belong to the gateway's, and are taken back with the sa
   TEST_ASSERT_EQUAL_STRING("temperature", heat.at("device_class").get<std::string>().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard_green_dhouse_gateway",
                            heat.at("device").at("via_device").get<std::string>().c_str());
-  home.withdraw("pi-1");
+  home.follow({});
   const auto withdrawn = all(home);
   TEST_ASSERT_EQUAL_size_t(announced.size(), withdrawn.size());
   for (const auto& [topic, payload] : withdrawn) {
@@ -68,14 +68,11 @@ TEST("A device's sensors belong to the gateway's, and are taken back with the sa
   }
 }
 
-TEST("Every name makes ids of its own that Home Assistant takes, below 4 KB") {
+TEST("Every name makes different ids, which Home Assistant takes, below 4 KB") {
   HomeAssistant home = made(std::string(kMaxIdentifierLength, 'f'));
   const std::string longest(kMaxIdentifierLength, '.');
-  for (const std::string& device :
-       std::vector<std::string>{"a.b", "a_b", "a_db", "a-b", "gateway", "x" + longest.substr(1)}) {
-    home.announce(device);
-  }
-  home.announce_gateway();
+  home.broker_changed();
+  home.follow({"a.b", "a_b", "a_db", "a-b", "gateway", "x" + longest.substr(1)});
   const auto messages = all(home);
   TEST_ASSERT_EQUAL_size_t(6 * 6 + 8, messages.size());
   std::map<std::string, int> ids;
@@ -87,4 +84,19 @@ TEST("Every name makes ids of its own that Home Assistant takes, below 4 KB") {
         id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
         std::string::npos);
   }
+}
+
+TEST("A device is announced once, and again when there is a new broker") {
+  HomeAssistant home = made();
+  home.follow({"pi-1"});
+  TEST_ASSERT_EQUAL_size_t(6, all(home).size());
+  home.follow({"pi-1", "pi-2"});
+  const auto added = all(home);
+  TEST_ASSERT_EQUAL_size_t(6, added.size());
+  for (const auto& [topic, payload] : added) ASSERT_CONTAINS(topic, "device-pi-2");
+  home.follow({"pi-1", "pi-2"});
+  TEST_ASSERT_TRUE(all(home).empty());
+  home.broker_changed();
+  home.follow({"pi-1", "pi-2"});
+  TEST_ASSERT_EQUAL_size_t(8 + 2 * 6, all(home).size());
 }

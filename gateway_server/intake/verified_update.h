@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/envelope/messages.h"
+#include "gateway_server/intake/update_quota.h"
+
+namespace aflguard::gateway {
+
+/// An update whose sender is proven and whose fleet, model and size fit.
+struct VerifiedUpdate {
+  std::string device;
+  UpdateMessage message;
+  UpdateQuota::Place place = nullptr;  ///< among those that wait
+};
+
+}  // namespace aflguard::gateway

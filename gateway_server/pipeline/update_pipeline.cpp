@@ -1,0 +1,153 @@
+#include "gateway_server/pipeline/update_pipeline.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/envelope/message_codec.h"
+
+namespace aflguard::gateway {
+namespace {
+
+constexpr std::chrono::seconds kLongestExpiryInterval(5);
+constexpr std::size_t kMaxJudged = 4096;  // verdicts that wait to be shown to people
+
+std::chrono::steady_clock::duration steady(GatewaySettings::Seconds seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
+}
+
+/// No update for this model can be larger, whatever the configuration allows.
+std::size_t largest_envelope(const PipelineParts& parts) {
+  return std::min(parts.settings.limits.update_bytes, max_envelope_for(parts.dimension));
+}
+
+PieceAssemblerLimits assembler_limits(const PipelineParts& parts) {
+  PieceAssemblerLimits limits;
+  limits.max_envelope_bytes = largest_envelope(parts);
+  limits.max_bytes = parts.settings.limits.inbox_bytes;
+  limits.max_bytes_per_source = parts.settings.limits.device_bytes;
+  limits.silence = steady(parts.settings.limits.silence);
+  return limits;
+}
+
+std::chrono::steady_clock::duration expiry_interval(const GatewaySettings::Limits& limits) {
+  return std::min<std::chrono::steady_clock::duration>(kLongestExpiryInterval, steady(limits.silence) / 2);
+}
+
+std::size_t worker_count(const GatewaySettings::Limits& limits) {
+  if (limits.workers > 0) return limits.workers;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
+}
+
+JudgeThread::Limits judge_limits(const GatewaySettings& settings) {
+  return {settings.limits.waiting_updates, settings.limits.waiting_bytes, settings.guard.reference_share};
+}
+
+VerificationPool::Limits pool_limits(const GatewaySettings::Limits& limits) {
+  return {limits.waiting_updates, limits.waiting_bytes, limits.device_updates};
+}
+
+}  // namespace
+
+UpdatePipeline::UpdatePipeline(PipelineParts parts)
+    : parts_(std::move(parts)),
+      opener_(parts_.registry, parts_.verifier),
+      signer_(parts_.signer, parts_.terms),
+      assembler_(assembler_limits(parts_)),
+      expiry_due_(expiry_interval(parts_.settings.limits)),
+      sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
+      judged_(kMaxJudged, SIZE_MAX),
+      replies_(signer_, parts_.settings.replies.models_per_second,
+               {.verdict =
+                    [this](const std::string& device, Bytes envelope) {
+                      push_sealed({device, std::move(envelope)});
+                    },
+                .model =
+                    [this](Bytes envelope) {
+                      push_sealed({{}, std::move(envelope)});
+                    }},
+               parts_.counters, parts_.clock, parts_.log),
+      judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
+      verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
+                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
+                 parts_.refusals,
+                 [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }) {
+  if (parts_.reference != nullptr) {
+    references_.emplace(
+        *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, parts_.log);
+  }
+  if (parts_.measure) {
+    evaluation_.emplace(
+        parts_.measure, parts_.settings.evaluation->interval,
+        [this](const EvaluationRecord& done) {
+          parts_.counters.test_error = done.test_error;
+          parts_.counters.evaluated_version = done.version;
+          judging_.submit(done);
+        },
+        parts_.clock, parts_.log);
+  }
+}
+
+UpdatePipeline::~UpdatePipeline() {
+  stop();
+}
+
+void UpdatePipeline::start() {
+  judging_.start();
+}
+
+void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
+  const Time now = parts_.clock.steady();
+  auto envelope = assembler_.accept(device, piece, now);
+  if (!envelope) {
+    parts_.refusals.note(device, envelope.error(), now);
+  } else if (envelope->has_value()) {
+    verifying_.submit({device, std::move(**envelope)});
+  }
+}
+
+void UpdatePipeline::tick(Time now) {
+  if (!expiry_due_.due(now)) return;
+  const std::size_t dropped = assembler_.expire(now);
+  if (dropped == 0) return;
+  abandoned_ += dropped;
+  parts_.log.info(std::to_string(dropped) + " unfinished updates were dropped after " +
+                  std::to_string(static_cast<int>(parts_.settings.limits.silence.count())) + " s of silence");
+}
+
+/// In the order of the data, so that each finishes what the one before has handed on.
+void UpdatePipeline::stop() {
+  verifying_.stop();
+  if (references_) references_->stop();
+  if (evaluation_) evaluation_->stop();
+  judging_.stop();
+  replies_.stop();
+}
+
+void UpdatePipeline::on_judged(JudgedUpdate update) {
+  (void)judged_.push(std::move(update));  // what is left out costs only detail
+}
+
+void UpdatePipeline::on_model(SharedModel model) {
+  replies_.set_model(model);
+  if (evaluation_) evaluation_->offer(std::move(model));
+}
+
+void UpdatePipeline::on_reply(VerdictMessage reply) {
+  replies_.reply(std::move(reply));
+}
+
+void UpdatePipeline::on_refused(const std::string& device, const Refusal& refusal) {
+  parts_.refusals.note(device, refusal, parts_.clock.steady());
+}
+
+void UpdatePipeline::on_reference_due(SharedModel model, std::uint64_t due_since) {
+  if (references_) references_->request(std::move(model), due_since);
+}
+
+void UpdatePipeline::push_sealed(SealedReply sealed) {
+  const std::size_t size = sealed.envelope.size();
+  if (!sealed_.push(std::move(sealed), size)) ++parts_.counters.replies_dropped;
+  parts_.wake();
+}
+
+}  // namespace aflguard::gateway

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/every.h"
+#include "core/envelope/piece_assembler.h"
+#include "gateway_server/intake/verification_pool.h"
+#include "gateway_server/judging/evaluation_thread.h"
+#include "gateway_server/judging/judge_listener.h"
+#include "gateway_server/judging/judge_thread.h"
+#include "gateway_server/judging/reference_thread.h"
+#include "gateway_server/replies/reply_thread.h"
+#include "gateway_server/settings/gateway_settings.h"
+
+namespace aflguard::gateway {
+
+/// What the pipeline is made from. References are borrowed.
+struct PipelineParts {
+  const GatewaySettings& settings;
+  ModelMessage terms;  ///< fleet, hash, training settings: what every model message carries
+  std::size_t dimension = 0;
+  const DeviceRegistry& registry;
+  const Verifier& verifier;
+  Signer& signer;
+  UpdateJudge& judge;
+  ReferenceSource* reference = nullptr;    ///< null when the guard needs none
+  EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  GatewayCounters& counters;
+  RefusalLog& refusals;
+  std::function<void()> wake;  ///< called on other threads when next_sealed() has something new
+  const Clock& clock;
+  LogSink& log;
+};
+
+/// A signed message, ready to leave.
+struct SealedReply {
+  std::string device;  ///< whom the verdict is for; empty: the model, for the retained topic
+  Bytes envelope;
+};
+
+/// Pieces of updates in, signed verdicts and models out.
+///
+///   piece assembler -> verification pool -> judge thread -> (durable) -> reply thread
+///
+/// One thread calls it; the work happens on others.
+class UpdatePipeline final : private JudgeListener {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  explicit UpdatePipeline(PipelineParts parts);
+  ~UpdatePipeline() override;
+
+  void start();
+  /// One piece from the topic of `device`. What does not fit is refused and counted.
+  void accept(const std::string& device, const Bytes& piece);
+  /// Drops transfers that have been silent for too long.
+  void tick(Time now);
+  /// Devices were enrolled or revoked.
+  void voters_changed() { judging_.submit(VotersChanged{}); }
+
+  [[nodiscard]] std::optional<SealedReply> next_sealed() { return sealed_.try_pop(); }
+  /// Durable verdicts, for people. Of very many at once, some are left out.
+  [[nodiscard]] std::optional<JudgedUpdate> next_judged() { return judged_.try_pop(); }
+  /// The newest durable model; null before start().
+  [[nodiscard]] SharedModel model() const { return replies_.model(); }
+  /// Signs the newest model for the retained topic.
+  void seal_model() { replies_.publish_model(); }
+
+  /// Judges, makes durable and signs what has arrived, then ends every thread.
+  void stop();
+
+  [[nodiscard]] std::size_t waiting() const { return verifying_.waiting() + judging_.waiting(); }
+  [[nodiscard]] std::size_t inbox_bytes() const { return assembler_.bytes(); }
+  /// Transfers that were dropped unfinished.
+  [[nodiscard]] std::uint64_t abandoned() const { return abandoned_; }
+
+ private:
+  void on_judged(JudgedUpdate update) override;
+  void on_model(SharedModel model) override;
+  void on_reply(VerdictMessage reply) override;
+  void on_refused(const std::string& device, const Refusal& refusal) override;
+  void on_reference_due(SharedModel model, std::uint64_t due_since) override;
+  void push_sealed(SealedReply sealed);
+
+  PipelineParts parts_;
+  EnvelopeOpener opener_;
+  ReplySigner signer_;
+  PieceAssembler assembler_;
+  Every expiry_due_;
+  std::uint64_t abandoned_ = 0;
+  BoundedQueue<SealedReply> sealed_;
+  BoundedQueue<JudgedUpdate> judged_;
+
+  // In the order in which they may use each other.
+  ReplyThread replies_;
+  std::optional<EvaluationThread> evaluation_;
+  JudgeThread judging_;
+  std::optional<ReferenceThread> references_;
+  VerificationPool verifying_;
+};
+
+}  // namespace aflguard::gateway

@@ -1,0 +1,209 @@
+#include "gateway_server/telemetry/gateway_telemetry.h"
+
+#include <utility>
+
+#include "core/system/service_notify.h"
+#include "core/verdict/verdict.h"
+
+namespace aflguard::gateway {
+namespace {
+
+constexpr double kSummariesPerSecond = 50;                  // of all devices together
+constexpr std::chrono::milliseconds kSummaryInterval(250);  // many at a time wake fewer threads
+constexpr std::chrono::seconds kHistoryInterval(1);
+
+Bytes as_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+GatewayTelemetry::GatewayTelemetry(TelemetryParts parts)
+    : parts_(std::move(parts)),
+      summaries_(kSummariesPerSecond),
+      events_(
+          [this](const std::string& json) {
+            return parts_.bus.publish({.topic = parts_.topics.events(), .payload = as_bytes(json)}).ok();
+          },
+          parts_.clock),
+      collector_(parts_.name, parts_.store_folder, parts_.counters, parts_.clock),
+      health_(parts_.counters, parts_.clock),
+      server_(parts_.counters, health_),
+      summaries_due_(kSummaryInterval),
+      history_due_(kHistoryInterval),
+      metrics_due_(parts_.interval) {
+  if (parts_.home_assistant_prefix) home_.emplace(parts_.topics, parts_.name, *parts_.home_assistant_prefix);
+  if (parts_.history) {
+    history_.emplace(
+        std::move(parts_.history), parts_.store_folder, [this] { parts_.bus.wake(); }, parts_.clock,
+        parts_.log);
+  }
+}
+
+GatewayTelemetry::~GatewayTelemetry() = default;
+
+void GatewayTelemetry::add(const DeviceRecord& device) {
+  summaries_.add(device.name, device.accepted, device.rejected, device.last_seen_ms);
+}
+
+Status GatewayTelemetry::start() {
+  server_.show(metrics(parts_.clock.steady()));
+  if (!parts_.metrics_listen) return {};
+  return server_.open(*parts_.metrics_listen, parts_.log);
+}
+
+void GatewayTelemetry::on_connected() {
+  health_.set_connected(true);
+  publish_state();
+  summaries_.all_due(parts_.clock.steady());
+  if (home_) home_->broker_changed();
+  follow_book();  // devices may have left while this gateway was away
+  if (!std::exchange(start_announced_, true)) events_.tell("started", "", "");
+}
+
+void GatewayTelemetry::take_status(const std::string& device, const Message& message) {
+  if (!parts_.registry.is_enrolled(device)) return;
+  const auto change = presence_.take(device, message.payload, message.retained);
+  if (!change) return;
+  summaries_.state_changed(device, change->state, parts_.clock.steady());
+  if (!change->kind.empty()) events_.tell(change->kind, device, change->message);
+}
+
+void GatewayTelemetry::take_question(const std::string& viewer, Message message) {
+  if (history_ && !message.retained) history_->ask(viewer, std::move(message.payload));
+}
+
+void GatewayTelemetry::show_verdict(const JudgedUpdate& update, Time now) {
+  if (!parts_.registry.is_enrolled(update.device)) return;
+  if (history_) history_->add(update);
+  summaries_.judged(update, now);
+  if (!update.verdict.accepted) events_.tell("rejected", update.device, describe(update.verdict));
+}
+
+void GatewayTelemetry::follow_book() {
+  const auto enrolled = [this](std::string_view device) { return parts_.registry.is_enrolled(device); };
+  presence_.forget_unless(enrolled);
+  for (const std::string& gone : summaries_.forget_unless(enrolled)) {
+    parts_.retain({.topic = parts_.topics.device_summary(gone), .payload = {}, .retained = true});
+  }
+  if (home_) home_->follow(parts_.registry.enrolled_names());
+}
+
+void GatewayTelemetry::tick(Time now) {
+  if (history_due_.due(now) && history_) history_->close_step(totals());
+  follow_store();
+  if (health_.connected()) {
+    if (summaries_due_.due(now)) publish_summaries(now);
+    publish_sensors(now);
+  }
+  events_.tell_muted();
+  if (metrics_due_.due(now)) {
+    publish_metrics(now);
+    notify_service();
+  }
+}
+
+void GatewayTelemetry::follow_store() {
+  const bool failing = parts_.counters.store_failing;
+  if (failing == store_failing_) return;
+  store_failing_ = failing;
+  publish_state();
+  events_.tell(failing ? "store-failing" : "store-works", "", "");
+}
+
+void GatewayTelemetry::publish_state() {
+  publish_status(store_failing_ ? "alert" : "ready",
+                 store_failing_ ? "the store cannot be written; see the log" : "");
+}
+
+void GatewayTelemetry::publish_status(std::string_view state, std::string_view message) {
+  parts_.retain({.topic = parts_.topics.gateway_status(),
+                 .payload = as_bytes(status_json(state, parts_.name, message)),
+                 .retained = true});
+}
+
+void GatewayTelemetry::publish_summaries(Time now) {
+  while (auto due = summaries_.next(now, parts_.clock.wall())) {
+    parts_.retain({.topic = parts_.topics.device_summary(due->device),
+                   .payload = as_bytes(due->json),
+                   .retained = true,
+                   .best_effort = true});
+  }
+}
+
+void GatewayTelemetry::publish_sensors(Time now) {
+  while (home_) {
+    auto message = home_->next(now);
+    if (!message) return;
+    parts_.retain(std::move(*message));
+  }
+}
+
+void GatewayTelemetry::publish_metrics(Time now) {
+  TelemetryFacts known = metrics(now);
+  collector_.add_interval(known, now);
+  parts_.retain({.topic = parts_.topics.gateway_metrics(),
+                 .payload = as_bytes(metrics_json(parts_.counters, known)),
+                 .retained = true,
+                 .best_effort = true});
+  server_.show(std::move(known));
+  for (const auto& [sender, count] : parts_.refusals.take_senders()) {
+    if (parts_.registry.is_enrolled(sender)) summaries_.refused(sender, count, now);
+  }
+  for (const auto& line : parts_.refusals.take_lines()) events_.tell("refused", line.sender, line.text);
+}
+
+/// For systemd, which restarts a gateway that hangs.
+void GatewayTelemetry::notify_service() {
+  if (!health_.judging_hangs()) notify_watchdog();
+  notify_status("model version " + std::to_string(parts_.counters.version) + ", " +
+                std::to_string(parts_.counters.accepted) + " accepted, " +
+                std::to_string(parts_.counters.rejected) + " rejected");
+}
+
+TelemetryFacts GatewayTelemetry::metrics(Time now) const {
+  TelemetryFacts facts = collector_.collect(now, parts_.load());
+  facts.devices = parts_.registry.enrolled();
+  facts.devices_connected = presence_.connected();
+  facts.refused = parts_.refusals.counts();
+  return facts;
+}
+
+HistoryCollector::Totals GatewayTelemetry::totals() const {
+  HistoryCollector::Totals totals;
+  totals.version = parts_.counters.version;
+  totals.accepted = parts_.counters.accepted;
+  totals.rejected = parts_.counters.rejected;
+  totals.refused = parts_.refusals.total();
+  totals.delay_sum = parts_.counters.delay_sum;
+  if (const double error = parts_.counters.test_error; error >= 0) totals.test_error = error;
+  return totals;
+}
+
+void GatewayTelemetry::send_answers() {
+  while (history_) {
+    if (!answer_) {
+      auto next = history_->next_answer();
+      if (!next) return;
+      answer_ = Message{.topic = parts_.topics.answer(next->viewer), .payload = as_bytes(next->json)};
+    }
+    if (!parts_.bus.publish(*answer_).ok()) return;
+    answer_.reset();
+  }
+}
+
+void GatewayTelemetry::announce_stop() {
+  events_.tell("stopping", "", "");
+}
+
+void GatewayTelemetry::stop_history() {
+  if (history_) history_->stop(totals());
+}
+
+void GatewayTelemetry::publish_goodbye(Time now) {
+  publish_metrics(now);
+  publish_status("disconnected", "stopped by its owner");
+}
+
+}  // namespace aflguard::gateway
