@@ -220,7 +220,7 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 }
 
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
-/// be set yet, so a certificate that begins in the future is no mistake.
+/// be set yet, so a certificate that begins in the future is not a mistake.
 Status test_identity(const ClientConfig& config) {
   TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
   // packaging/board/advance-clock reads this line.

@@ -17,7 +17,7 @@ PieceAssemblerLimits limits_for(std::size_t max_envelope_bytes) {
   return limits;
 }
 
-/// There is one gateway: whoever the broker lets write that topic, its signature decides.
+/// There is one gateway: its signature decides, not who the broker lets write to that topic.
 constexpr std::string_view kSource = "gateway";
 
 }  // namespace

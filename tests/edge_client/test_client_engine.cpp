@@ -205,7 +205,7 @@ TEST("When no newer model comes for long, the one at hand will do") {
 
 TEST("An older retained model is ignored while a newer one is known") {
   World world;
-  world.schedule.interval = 3600s;  // the model has to be fetched anew each time
+  world.schedule.interval = 3600s;  // the model has to be fetched again each time
   world.gateway->publish_model();
   world.start_device();
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
@@ -466,7 +466,7 @@ TEST("What a stranger signed counts for nothing: no model, no verdict; it is cou
   TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
 }
 
-TEST("A verdict for another update than the one that waits is no verdict for it") {
+TEST("A verdict for another update than the one that waits does not count for it") {
   World world;
   world.gateway->publish_model();
   world.gateway->answers = false;
@@ -547,7 +547,7 @@ TEST("When a copy of the board has used the number of an update that is not save
   TEST_ASSERT_EQUAL_UINT64(51, world.gateway->seen.back().message.sequence);
 }
 
-TEST("No samples yet is no alarm; a failing training is, until it works") {
+TEST("No samples yet raises no alert; a failing training does, until it works") {
   World world;
   world.gateway->publish_model();
   world.training.problem = unavailable("waiting for samples");

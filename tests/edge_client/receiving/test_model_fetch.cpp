@@ -77,7 +77,7 @@ TEST("Asking brings the model that the broker keeps; after the answer no more co
   ASSERT_CONTAINS(desk.log.text, "model version 7");
 }
 
-TEST("A model that is older than what was asked for is no answer; the newer one that follows is") {
+TEST("A model that is older than what was asked for does not answer; the newer one that follows does") {
   Desk desk;
   desk.publish(7);
   desk.fetch.ask(8);

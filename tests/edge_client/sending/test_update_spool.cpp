@@ -77,7 +77,8 @@ TEST("A spool file has the bytes of format 2: head, checksum, author, envelope")
   ByteWriter to_file(file);
   to_file.put(std::as_bytes(std::span(std::string_view("AFLSPOL2"))));
   to_file.put_little_endian(std::uint64_t{7});
-  to_file.put(std::as_bytes(std::span(sha256(body))));
+  const Sha256Digest checksum = sha256(body);
+  to_file.put(std::as_bytes(std::span(checksum)));
   to_file.put(body);
   TEST_ASSERT_TRUE(read_file(folder / "state/7.update").value() == file);
 }

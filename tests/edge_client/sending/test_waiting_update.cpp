@@ -94,7 +94,7 @@ TEST("An update of another fleet, model, size or number is refused, whichever ke
   }
 }
 
-TEST("What the noted author has not signed, or what is no update, is refused") {
+TEST("What the noted author has not signed, or what is not an update, is refused") {
   Board board;
   SpooledUpdate waiting = Board::spooled(board.update(), board.key);
   waiting.author->key = board.former_key.public_key();

@@ -84,7 +84,7 @@ TEST("One step sends the SUM of the gradients over the batch") {
   TEST_ASSERT_EQUAL_FLOAT(56.0F / 3, static_cast<float>(update->loss));
 }
 
-TEST("A batch is drawn without replacement, anew each time, the same for the same seed") {
+TEST("A batch is drawn without replacement, a new one each time, the same for the same seed") {
   OneParameterTrainer first;
   OneParameterTrainer second;
   FixedSamples source(line(100));
