@@ -2,7 +2,7 @@
 # One function per part, named check_<part>, which installs what only it needs; a new part also gets a line in check_parts.
 
 # Every part in the order in which all of them run: what needs little or shares builds first, what takes longest last.
-check_parts() {
+check_parts() (
   cat <<'TEXT'
 format      clang-format leaves every source as it is
 report      what is long, wide, repeated or untested, and how that differs from main; for reading, never fails
@@ -21,49 +21,49 @@ tidy        clang-tidy finds nothing
 odr         the programs with link-time optimisation: no name has two definitions in one of them
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then those with threads with ThreadSanitizer
 TEXT
-}
+)
 
 check_part_names() { check_parts | cut -d ' ' -f 1; }
 
 # Debian 12's default clang 14 lacks parts of C++20; Debian 13 no longer has 16.
-llvm_version() {
+llvm_version() (
   if apt-cache show clang-16 >/dev/null 2>&1; then echo 16; else echo 19; fi
-}
+)
 
-check_format() {
+check_format() (
   install_packages clang-format
   git ls-files '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
-}
+)
 
 # AFLGUARD_AGAINST=REVISION compares with that instead of main.
-check_report() {
+check_report() (
   install_packages python3
   python3 tests/architecture/report.py ${AFLGUARD_AGAINST:+--against "$AFLGUARD_AGAINST"}
-}
+)
 
-check_tidy() {
+check_tidy() (
   llvm=$(llvm_version)
   install_packages "clang-$llvm" "clang-tidy-$llvm"
   build release
   git ls-files '*.cpp' | grep -v -e '^tests/' -e '^fuzz/' |
     xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' \
       --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-pragmas -p build/release
-}
+)
 
 # What compiles in each file alone may still mean two things in one program.
 check_odr() { build odr; }
 
 # More rounds than in ./run test, and each time others.
-check_faults() {
+check_faults() (
   build release
   seed=${AFLGUARD_SEED:-$(date +%s)}
   say "AFLGUARD_SEED=$seed ./run check faults repeats this"
   AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=${AFLGUARD_ROUNDS:-40} ctest --test-dir build/release --output-on-failure \
     -R 'scenarios.crash_recovery|scenarios.random_messages|scenarios.fleet_of_clients'
-}
+)
 
 # 20 seconds for each target, from its corpus; AFLGUARD_FUZZ_SECONDS gives it more.
-check_fuzz() {
+check_fuzz() (
   llvm=$(llvm_version)
   install_packages "clang-$llvm" "libclang-rt-$llvm-dev"
   build fuzz -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm"
@@ -81,16 +81,16 @@ check_fuzz() {
     ! ls build/fuzz/crash-"$target"-* >/dev/null 2>&1 ||
       die "fuzz.$target broke: build/fuzz/fuzz/fuzz.$target build/fuzz/crash-$target-* repeats it; the file belongs into $folder"
   done
-}
+)
 
-check_nats() {
+check_nats() (
   install_broker nats-server
   build release
   AFLGUARD_NATS=1 ctest --test-dir build/release --output-on-failure -R 'scenarios.nats_broker'
-}
+)
 
 # The folder with Debian's prometheus and promtool: installing the package would start a server.
-prometheus_folder() {
+prometheus_folder() (
   folder=$(cache_dir)/prometheus
   if [ ! -x "$folder/usr/bin/prometheus" ]; then
     mkdir -p "$folder"
@@ -105,9 +105,9 @@ prometheus_folder() {
     ) || die "prometheus could not be taken out of Debian's package"
   fi
   printf '%s' "$folder/usr/bin"
-}
+)
 
-check_metrics() {
+check_metrics() (
   programs=$(prometheus_folder)
   promtool=$programs/promtool
   "$promtool" check rules packaging/prometheus/alerts.yml
@@ -120,26 +120,26 @@ check_metrics() {
   build release
   AFLGUARD_PROMTOOL=$promtool AFLGUARD_PROMETHEUS=$programs/prometheus ctest --test-dir build/release --output-on-failure \
     -R 'scenarios.live_telemetry|scenarios.watching'
-}
+)
 
-check_browser() {
+check_browser() (
   install_packages chromium
   build release
   ctest --test-dir build/release --output-on-failure -R 'in_browser'
-}
+)
 
 # The simulated fleet of ./run test at length: starved, killed by chance for some minutes, and started again another day.
-simulate_at_length() { # BOARDS DATASET MINUTES
+simulate_at_length() ( # BOARDS DATASET MINUTES
   seed=${AFLGUARD_SEED:-$(date +%s)}
   say "AFLGUARD_SEED=$seed repeats the faults of $1"
   AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed AFLGUARD_SIM_DEPTH=$1 \
     AFLGUARD_SIM_DATASET=$2 AFLGUARD_SIM_MINUTES=$3 build/release/tests/test.scenarios sim_verbs
-}
+)
 
 # With programs of this machine, and then on boards: two virtual machines and four arm64 programs, one of which lies,
 # against one gateway. AFLGUARD_SIM_DEPTH, AFLGUARD_SIM_DATASET, AFLGUARD_SIM_MINUTES and AFLGUARD_SEED make the second one
 # another.
-check_fleet() {
+check_fleet() (
   setup_arm64
   setup_boards
   build release
@@ -147,38 +147,35 @@ check_fleet() {
   make_board_kit
   simulate_at_length native=3 synthetic 0.1
   simulate_at_length "${AFLGUARD_SIM_DEPTH:-board=2,user=4}" "${AFLGUARD_SIM_DATASET:-mnist}" "${AFLGUARD_SIM_MINUTES:-2}"
-}
+)
 
 # AFLGUARD_BUDGET=--write makes what is measured the budget.
-check_footprint() {
+check_footprint() (
   setup_boards
   install_packages python3 valgrind
   make_packages client arm64
-  build_targets="aflguard aflguard-client aflguard-gateway aflguard-byzantine-client"
-  build release
-  build_targets="aflguard-client aflguard-byzantine-client"
-  build arm64 -DAFLGUARD_TESTS=OFF
-  build_targets=
+  build release -- aflguard aflguard-client aflguard-gateway aflguard-byzantine-client
+  build arm64 -DAFLGUARD_TESTS=OFF -- aflguard-client aflguard-byzantine-client
   make_board_kit
   # shellcheck disable=SC2086
   AFLGUARD_CACHE=$(cache_dir) python3 tests/footprint/footprint.py build/release/bin "$(client_package)" \
     tests/footprint/budget.json ${AFLGUARD_BUDGET:-}
-}
+)
 
 # ONNX Runtime itself is not instrumented, so leaks of its statics are not ours. Tests without threads have no races: preset
 # tsan builds those that carry the label threads.
-check_sanitizers() {
+check_sanitizers() (
   say "sanitizers: asan"
   build asan
   ctest --preset asan --parallel "$(jobs)"
   say "sanitizers: tsan"
   build tsan
   ctest --preset tsan --parallel "$(jobs)"
-}
+)
 
 # check_named [PART...]: these parts, or all. A name that is no part stops before anything is built. Several parts run
 # one after the other, also when one of them fails: the last line says which did.
-check_named() {
+check_named() (
   for part in "$@"; do
     check_part_names | grep -Fqx -e "$part" || {
       say "check: there is no part '$part'; the parts are: $(check_part_names | tr '\n' ' ')"
@@ -201,4 +198,4 @@ check_named() {
   done
   [ -z "$failed" ] || die "check: of $*, these do not hold:$failed"
   say "everything holds: $*"
-}
+)

@@ -1,15 +1,15 @@
-# Sourced by setup/lib.sh: the pinned downloads.
+# Sourced by ./run: the pinned downloads.
 # A download is complete only when its checksum held: it is unpacked into a temporary folder
 # and renamed, so an interrupted set-up never leaves half of one behind.
 
-verify_sha256() { # FILE SHA256
+verify_sha256() ( # FILE SHA256
   actual=$(sha256sum "$1" | cut -d ' ' -f 1)
   [ "$actual" = "$2" ] && return 0
   rm -f "$1"
   die "checksum of $(basename "$1") is $actual, expected $2; the file was removed: run again, and report it if it stays"
-}
+)
 
-npm_fetch() { # NAME VERSION SHA256 -> path of the verified archive on stdout
+npm_fetch() ( # NAME VERSION SHA256 -> path of the verified archive on stdout
   archive="$(cache_dir)/$1-$2.tgz"
   if [ ! -f "$archive" ]; then
     command -v npm >/dev/null 2>&1 || install_packages npm
@@ -25,12 +25,13 @@ npm_fetch() { # NAME VERSION SHA256 -> path of the verified archive on stdout
     rm -rf "$work"
   fi
   printf '%s' "$archive"
-}
+)
 
 # The stock ONNX Runtime library, as its makers ship it inside their npm package.
 ort_version=1.23.2
-fetch_onnx_runtime() {
-  target="$(cache_dir)/onnxruntime-$ort_version"
+onnx_runtime_folder() { printf '%s' "$(cache_dir)/onnxruntime-$ort_version"; }
+fetch_onnx_runtime() (
+  target=$(onnx_runtime_folder)
   [ -d "$target" ] && return 0
   archive=$(npm_fetch onnxruntime-node $ort_version fe70e8de46560c57c2dfb7170770da32dbb21684504a5c904346c44a56e154f2)
   work=$(mktemp -d "$(cache_dir)/unpack.XXXXXX")
@@ -40,12 +41,12 @@ fetch_onnx_runtime() {
       "package/bin/napi-v6/linux/${pair%:*}/libonnxruntime.so.1"
   done
   mv "$work" "$target"
-}
+)
 
 # Debian 12 lacks two packages that Debian 13 has. They are downloaded with a private apt
 # configuration (own sources, own lists; the system's are untouched) from the mirror that this
 # machine's apt already uses, with signatures checked by the installed Debian keyring.
-newer_debian_fetch() { # PACKAGE VERSION SHA256 -> path of the verified .deb on stdout
+newer_debian_fetch() ( # PACKAGE VERSION SHA256 -> path of the verified .deb on stdout
   deb="$(cache_dir)/$1_$2.deb"
   if [ ! -f "$deb" ]; then
     say "fetching $1 $2 (Debian 13)"
@@ -81,23 +82,23 @@ newer_debian_fetch() { # PACKAGE VERSION SHA256 -> path of the verified .deb on 
     rm -rf "$work"
   fi
   printf '%s' "$deb"
-}
+)
 
-unpack_deb() { # DEB TARGET
+unpack_deb() ( # DEB TARGET
   [ -d "$2" ] && return 0
   work=$(mktemp -d "$(cache_dir)/unpack.XXXXXX")
   dpkg-deb -x "$1" "$work" || die "cannot unpack $1"
   mv "$work" "$2"
-}
+)
 
 unity_version=2.5.3+git40-g379a9a8-2
-fetch_unity() {
+fetch_unity() (
   target="$(cache_dir)/unity-$unity_version"
   [ -d "$target" ] || unpack_deb "$(newer_debian_fetch cmock "$unity_version" 166e45090937251892363d10860b5e7aa5353d5553fde2cbaba514760ba3785e)" "$target"
-}
+)
 
 ort_headers_version=1.21.0+dfsg-1
-fetch_onnx_runtime_headers() {
+fetch_onnx_runtime_headers() (
   target="$(cache_dir)/onnxruntime-headers-$ort_headers_version"
   [ -d "$target" ] || unpack_deb "$(newer_debian_fetch libonnxruntime-dev "$ort_headers_version" 14f7d959d5deacbcf1504830d4189f91fc67382b399ed9ae9d3aa9c4050ced08)" "$target"
-}
+)

@@ -1,4 +1,5 @@
 # Sourced by ./run: set-up on a Debian machine, in POSIX shell.
+# Functions with a body in parentheses keep their variables to themselves; results go to stdout, news to stderr.
 # Packages come by name from the package sources that this machine already uses;
 # everything else comes from pinned downloads kept in one cache folder.
 
@@ -10,7 +11,7 @@ export HOME
 jobs() { nproc 2>/dev/null || echo 2; }
 cache_dir() { printf '%s' "${AFLGUARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aflguard}"; }
 
-as_root() {
+as_root() (
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
   elif command -v sudo >/dev/null 2>&1; then
@@ -18,11 +19,11 @@ as_root() {
   else
     die "installing packages needs root: run as root or install sudo (wanted: $*)"
   fi
-}
+)
 
 # Names as arguments -> those that dpkg does not report as installed for this machine, or for the architecture in the
 # name (libc6-dev:arm64). A machine that builds for boards has some packages for two.
-missing_packages() {
+missing_packages() (
   native=$(dpkg --print-architecture)
   for package in "$@"; do
     case $package in
@@ -32,11 +33,11 @@ missing_packages() {
     dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
       grep -Eqx "($wanted) installed" || printf '%s ' "$package"
   done
-}
+)
 
 # Waits while another apt is at work, and tries again what the network lost.
 # Returns 1, with the end of the log shown, when it cannot.
-apt_install() {
+apt_install() (
   say "installing Debian packages: $*"
   log=$(mktemp)
   for pause in 5 20 0; do
@@ -51,14 +52,14 @@ apt_install() {
   tail -n 15 "$log" >&2
   say "apt-get could not install the packages above; full log: $log"
   return 1
-}
+)
 
-install_packages() {
+install_packages() (
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
   # shellcheck disable=SC2086  # word splitting of the list is wanted
   apt_install $missing || exit 1
-}
+)
 
 build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
   protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
@@ -66,31 +67,30 @@ build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-
 
 # Tests and demos start brokers of their own, on free ports and as this user. Where installing the package has just
 # started Debian's own broker, that one is stopped again; a broker that was there before is left alone.
-install_broker() { # PACKAGE, which is also the name of its service
+install_broker() ( # PACKAGE, which is also the name of its service
   [ -n "$(missing_packages "$1")" ] || return 0
   install_packages "$1"
   if [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1; then
     as_root systemctl disable --now --quiet "$1.service" ||
       say "$1.service could not be stopped; 'systemctl disable --now $1' does it"
   fi
-}
+)
 
-setup_build() {
+setup_build() (
   command -v apt-get >/dev/null 2>&1 || die "this machine has no apt-get; the set-up supports Debian 12 and 13"
   # shellcheck disable=SC2086
   install_packages $build_packages
   install_broker mosquitto
   mkdir -p "$(cache_dir)"
-  . setup/downloads.sh
   fetch_onnx_runtime
   fetch_unity
   fetch_onnx_runtime_headers
-}
+)
 
 # The optional baseline of `aflguard bench train`: PyTorch with OpenBLAS. The slow link of `aflguard bench gateway`.
 setup_bench() { install_packages python3 python3-torch python3-numpy libopenblas0-pthread iproute2; }
 
-# Waits for the build that writes to LOG, and shows how far it is: a counter on a terminal, one line otherwise.
+# In the shell that started it: waits for the build that writes to LOG, and shows how far it is: a counter on a terminal, one line otherwise.
 watch_build() { # PID LOG PRESET
   # A background process does not hear Ctrl-C by itself.
   trap 'kill "$1" 2>/dev/null; exit 130' INT TERM
@@ -111,19 +111,27 @@ watch_build() { # PID LOG PRESET
   wait "$1"
 }
 
-# Builds what the preset names, or only the targets in $build_targets.
-build_targets=
-build() { # PRESET [CMAKE-OPTION...]
+# Builds what the preset names, or only the TARGETs.
+build() ( # PRESET [CMAKE-OPTION...] [-- TARGET...]
   preset=$1
   shift
+  options=
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    options="$options $1"
+    shift
+  done
+  [ $# -eq 0 ] || shift
   log="build/$preset.log"
   mkdir -p build
-  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" "$@" >"$log" 2>&1 && {
-    # shellcheck disable=SC2086  # one word per target
-    cmake --build --preset "$preset" --parallel "$(jobs)" ${build_targets:+--target $build_targets} >>"$log" 2>&1 &
+  # shellcheck disable=SC2086  # one word per option; none has a space in it
+  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" $options >"$log" 2>&1 && {
+    cmake --build --preset "$preset" --parallel "$(jobs)" ${1:+--target "$@"} >>"$log" 2>&1 &
     watch_build $! "$log" "$preset"
   } || {
     tail -n 60 "$log" >&2
     die "the build of preset '$preset' failed; full log: $log"
   }
-}
+)
+
+# What CMake last wrote down; every build has it.
+product_version() { cat build/release/version; }

@@ -140,28 +140,31 @@ TEST("Against every guard the strongest update is accepted and moves the model w
   for (const GuardKind& kind :
        {async_sgd_kind(), zeno_plus_plus_kind(), aflguard_kind(), span_guard_kind()}) {
     Scene scene;
-    GuardSettings guard;
-    guard.dimension = 100;
+    GuardSettings guard_settings;
+    guard_settings.dimension = 100;
     AggregatorOptions options;
     options.learning_rate = 1e-4;
     TrustedSetReference source(scene.trainer, scene.data.trusted, 0.5, 16);
-    Aggregator guard(options, make_guard(kind, guard).value(), &source, scene.theta);
+    Aggregator aggregator(options, make_guard(kind, guard_settings).value(), &source, scene.theta);
     for (int t = 0; t < 60; ++t) {  // everybody is known before the attack
       AttackerView view(scene.settings, scene.data, scene.benign, scene.trainer, 0.5, scene.random);
-      view.base_model = guard.model().parameters();
+      view.base_model = aggregator.model().parameters();
       const ClientId client = scene.benign[static_cast<std::size_t>(t) % scene.benign.size()];
       ASSERT_OK(view.honest_update(client, scene.update));
-      (void)guard.submit({client, guard.model().version(), scene.update}).value();
+      (void)aggregator.submit({client, aggregator.model().version(), scene.update}).value();
     }
     std::vector<float> wish(100);
     for (float& v : wish) v = static_cast<float>(scene.random.normal());
-    strongest_update(guard.guard(), guard.reference().value(), scene.settings, wish, scene.update);
-    const std::vector<float> before(guard.model().parameters().begin(), guard.model().parameters().end());
-    TEST_ASSERT_TRUE_MESSAGE(guard.submit({1, guard.model().version(), scene.update}).value().accepted,
-                             kind.name.data());
+    strongest_update(aggregator.guard(), aggregator.reference().value(), scene.settings, wish, scene.update);
+    const std::vector<float> before(aggregator.model().parameters().begin(),
+                                    aggregator.model().parameters().end());
+    TEST_ASSERT_TRUE_MESSAGE(
+        aggregator.submit({1, aggregator.model().version(), scene.update}).value().accepted,
+        kind.name.data());
     double along = 0;
     for (std::size_t i = 0; i < wish.size(); ++i) {
-      along += static_cast<double>(before[i] - guard.model().parameters()[i]) * static_cast<double>(wish[i]);
+      along +=
+          static_cast<double>(before[i] - aggregator.model().parameters()[i]) * static_cast<double>(wish[i]);
     }
     TEST_ASSERT_TRUE_MESSAGE(along > 0, kind.name.data());
   }

@@ -303,9 +303,9 @@ TEST("More clients than the panel holds cost no more, and still bend who strays"
   settings.options = {{"panel", 16}};
   auto guard = make_guard(span_guard_kind(), settings).value();
   const auto& span_guard = dynamic_cast<const SpanGuard&>(*guard);
-  Aggregator guard(with_rate(), std::move(guard), nullptr, std::vector<float>(30));
-  ASSERT_OK(guard.install_reference(fleet.reference(), 0));
-  for (ClientId client = 0; client < 300; ++client) (void)submit(guard, client, fleet.honest());
+  Aggregator aggregator(with_rate(), std::move(guard), nullptr, std::vector<float>(30));
+  ASSERT_OK(aggregator.install_reference(fleet.reference(), 0));
+  for (ClientId client = 0; client < 300; ++client) (void)submit(aggregator, client, fleet.honest());
   TEST_ASSERT_EQUAL_UINT64(16, span_guard.panel().clients());
   TEST_ASSERT_EQUAL_UINT64(300, span_guard.lengths().size());
 }

@@ -2,7 +2,7 @@
 image_packages="mmdebstrap qemu-user-static arch-test uidmap debian-archive-keyring fdisk mtools dosfstools e2fsprogs zstd xz-utils"
 
 # cloud-init itself is only unpacked: installed, it would set this machine up anew at its next start.
-cloud_init_schema() { # USER-DATA
+cloud_init_schema() ( # USER-DATA
   install_packages python3 python3-yaml python3-jsonschema python3-configobj python3-jinja2 python3-oauthlib \
     python3-requests python3-jsonpatch python3-serial python3-netifaces
   target="$(cache_dir)/cloud-init"
@@ -17,10 +17,10 @@ cloud_init_schema() { # USER-DATA
     rm -rf "$work"
   fi
   PYTHONPATH="$target/usr/lib/python3/dist-packages" /usr/bin/python3 -m cloudinit.cmd.main schema --config-file "$1"
-}
+)
 
 # What goes to stock Raspberry Pi OS: cloud-init must understand it, whatever the device is called.
-check_boot_bundle() { # CLIENT.deb WORK
+check_boot_bundle() ( # CLIENT.deb WORK
   rm -rf "$2"
   mkdir -p "$2"
   aflguard=build/release/bin/aflguard
@@ -42,32 +42,27 @@ PYTHON
   done
   $aflguard device bundle pi-1 --fleet "$2/fleet" --boot --deb "$1" -o "$2/without-key" >/dev/null
   cloud_init_schema "$2/without-key/user-data" || die "cloud-init does not accept $2/without-key/user-data"
-}
+)
 
 # The image that simulated boards boot, in build/board.img; any fleet's boards may. No image has the program that lies:
 # it is built beside it.
-make_board_image() {
+make_board_image() (
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm
   make_packages client arm64
-  build_targets=aflguard-byzantine-client
-  build arm64 -DAFLGUARD_TESTS=OFF
-  build_targets="aflguard aflguard-client aflguard-gateway aflguard-byzantine-client"
-  build release
-  build_targets=
+  build arm64 -DAFLGUARD_TESTS=OFF -- aflguard-byzantine-client
+  build release -- aflguard aflguard-client aflguard-gateway aflguard-byzantine-client
   build/release/bin/aflguard image build --fleet none --deb "$(client_package)" -o build/board.img "$@"
-}
+)
 
 # One board by hand, looked at from all sides; then two in a simulation, one of which lies. AFLGUARD_SEED makes its
 # faults others.
-check_image() {
+check_image() (
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
-  build_targets="aflguard aflguard-gateway test.scenarios"
-  build release
-  build_targets=
+  build release -- aflguard aflguard-gateway test.scenarios
   make_board_image
   check_boot_bundle "$(client_package)" build/check/boot-bundle
   sh tests/image/run.sh build/release/bin "$(client_package)" build/check/image
   simulate_at_length image=2 mnist 1
-}
+)

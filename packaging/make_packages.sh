@@ -1,6 +1,6 @@
 # Sourced by ./run: Debian packages for this machine's architecture and for arm64 boards.
 
-package_programs() { # COMPONENT -> its programs
+package_programs() ( # COMPONENT -> its programs
   case $1 in
     client) echo aflguard-client ;;
     gateway) echo aflguard-gateway ;;
@@ -10,10 +10,10 @@ package_programs() { # COMPONENT -> its programs
       exit 2
       ;;
   esac
-}
+)
 
 # make_packages [client|gateway|tools|amd64|arm64]...: these packages for these architectures, or all, into build/packages.
-make_packages() {
+make_packages() (
   components= presets= programs=
   for word in "$@"; do
     case $word in
@@ -31,12 +31,12 @@ make_packages() {
   if [ "$(. /etc/os-release && echo "$VERSION_ID")" != 12 ]; then
     say "this machine is newer than Debian 12: what is built here may not run there (libc6)"
   fi
-  version=$(sed -n 's/^project(aflguard_edge VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
   export SOURCE_DATE_EPOCH
-  build_targets=$programs
   # The programs of this machine speak for both architectures; two need no page of their own.
-  build release
+  # shellcheck disable=SC2086
+  build release -- $programs
+  version=$(product_version)
   rm -rf build/manuals
   # shellcheck disable=SC2046,SC2086
   python3 packaging/make_manuals.py build/release/bin . build/manuals "$version" \
@@ -44,10 +44,10 @@ make_packages() {
     die "man pages could not be made; see above"
   mkdir -p build/packages
   for preset in $presets; do
-    case $preset in
-      release) build release -DAFLGUARD_MANUALS="$PWD/build/manuals" ;;
-      *) build "$preset" -DAFLGUARD_MANUALS="$PWD/build/manuals" -DAFLGUARD_TESTS=OFF ;;
-    esac
+    without_tests=
+    [ "$preset" = release ] || without_tests=-DAFLGUARD_TESTS=OFF
+    # shellcheck disable=SC2086
+    build "$preset" -DAFLGUARD_MANUALS="$PWD/build/manuals" $without_tests -- $programs
     log="build/packages-$preset.log"
     # shellcheck disable=SC2086
     cpack --config "build/$preset/CPackConfig.cmake" -B "$PWD/build/packages" -D SHLIBDEPS_EXECUTABLE="$PWD/packaging/debian/shlibdeps" \
@@ -57,21 +57,20 @@ make_packages() {
     }
     rm -rf build/packages/_CPack_Packages
   done
-  build_targets=
   say "made in build/packages: $(cd build/packages && echo *_"${version}"_*.deb)"
-}
+)
 
 # The boards' package that make_packages has made.
-client_package() { printf '%s' "build/packages/aflguard-client_${version}_arm64.deb"; }
+client_package() { printf '%s' "build/packages/aflguard-client_$(product_version)_arm64.deb"; }
 
 # The mirror that this machine's apt uses.
-debian_mirror() {
+debian_mirror() (
   apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Identifier: Packages' 'Origin: Debian' 2>/dev/null |
     awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }'
-}
+)
 
 # A fresh Debian with systemd, made once and kept in the cache.
-root_archive() { # SUITE ARCHITECTURE -> path on stdout
+root_archive() ( # SUITE ARCHITECTURE -> path on stdout
   archive="$(cache_dir)/root-$1-$2.tar"
   if [ ! -f "$archive" ]; then
     say "making a root file system: $1 for $2"
@@ -83,10 +82,10 @@ root_archive() { # SUITE ARCHITECTURE -> path on stdout
     mv "$archive.part" "$archive"
   fi
   printf '%s' "$archive"
-}
+)
 
 # The same packages with a higher version, for the upgrade.
-bump_packages() { # FROM TO ARCHITECTURE
+bump_packages() ( # FROM TO ARCHITECTURE
   rm -rf "$2"
   mkdir -p "$2"
   for deb in "$1"/*_"$3".deb; do
@@ -96,10 +95,10 @@ bump_packages() { # FROM TO ARCHITECTURE
     dpkg-deb -Znone --root-owner-group -b "$work" "$2/$(basename "$deb" .deb)-new.deb" >/dev/null
     rm -rf "$work"
   done
-}
+)
 
 # Fresh Debian 12 and 13: install, run, upgrade, remove, purge; and Debian's own checker.
-check_packages() {
+check_packages() (
   install_packages lintian mmdebstrap arch-test
   setup_boards
   make_packages
@@ -116,4 +115,4 @@ check_packages() {
     done
   done
   rm -rf build/packages-old build/packages-new
-}
+)

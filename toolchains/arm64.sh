@@ -6,7 +6,7 @@ arm64_libraries="libprotobuf-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev l
 
 # Debian's libonnx for arm64 cannot be installed beside the machine's own (both bring /usr/lib/libonnxifi.so, which we
 # do not need): it is unpacked into the cache. The folder is named by the package's version.
-fetch_arm64_onnx() {
+fetch_arm64_onnx() (
   version=$(dpkg-query -W -f '${Version}' libonnx-dev)
   target="$(cache_dir)/arm64-onnx-$version"
   [ -d "$target" ] && return 0
@@ -30,10 +30,10 @@ fetch_arm64_onnx() {
     return 1
   }
   rm -rf "$work"
-}
+)
 
 # Installs what preset arm64 needs, or says why it cannot (returns 1; the log's end is shown).
-try_setup_arm64() {
+try_setup_arm64() (
   wanted="g++-aarch64-linux-gnu qemu-user-static"
   for library in $arm64_libraries; do wanted="$wanted $library:arm64"; done
   # shellcheck disable=SC2086
@@ -54,33 +54,30 @@ try_setup_arm64() {
   # Both architectures must have the same version of a library, so the machine's own may have to be upgraded with it.
   # shellcheck disable=SC2086
   apt_install $wanted $arm64_libraries && fetch_arm64_onnx
-}
+)
 
 setup_arm64() { try_setup_arm64 || die "without these packages nothing can be built for arm64"; }
 
 # A board's unit tests under QEMU: the quick ones, in ./run test. Machines that cannot have them say so and go on.
 # Arguments that choose none of them choose others.
-test_arm64_quick() { # CTEST-ARGUMENT...
+test_arm64_quick() ( # CTEST-ARGUMENT...
   if try_setup_arm64; then
     build arm64-quick
     ctest --test-dir build/arm64-quick -L emulated --output-on-failure --parallel "$(jobs)" "$@" --no-tests=ignore
   else
     say "SKIPPED: the tests for arm64 boards, for the reason above; everything else is tested"
   fi
-}
+)
 
 # All tests of what boards run, under QEMU, and gradients beside this machine's. Gateways and tools are built for arm64, too;
 # their packages are tried by check packages.
-check_arm64() {
+check_arm64() (
   setup_arm64
   install_packages python3
-  build_targets=aflguard
-  build release
-  build_targets="aflguard aflguard-client tests.chosen"
-  build arm64 -DAFLGUARD_TESTS=ON -DAFLGUARD_ONLY_TESTS=device
-  build_targets=
+  build release -- aflguard
+  build arm64 -DAFLGUARD_TESTS=ON -DAFLGUARD_ONLY_TESTS=device -- aflguard aflguard-client tests.chosen
   python3 tests/cross_check/arm64_gradients.py build/release/bin/aflguard build/arm64/emulated-bin/aflguard
   # Left out: what measures memory, which would be the emulator's; and what asks whether a program could be started, since QEMU's
   # user mode has no vfork and does not tell.
   ctest --test-dir build/arm64 -L emulated --output-on-failure --parallel "$(jobs)" --no-tests=error -E 'client_memory|child_process'
-}
+)

@@ -2,7 +2,7 @@
 # libraries are Debian's packages for arm64, unpacked; nothing is mounted and nothing runs as root.
 
 # The arm64 package of that name -> its .deb, in the cache, once per version.
-arm64_deb() { # PACKAGE
+arm64_deb() ( # PACKAGE
   version=$(apt-cache show --no-all-versions "$1:arm64" 2>/dev/null | sed -n 's/^Version: //p')
   [ -n "$version" ] || die "apt knows no package $1 for arm64; 'apt-get update' may help"
   deb="$(cache_dir)/arm64-$1_$(printf '%s' "$version" | tr ':/' '__').deb"
@@ -18,16 +18,16 @@ arm64_deb() { # PACKAGE
     rm -rf "$work"
   fi
   printf '%s' "$deb"
-}
+)
 
 # The package linux-image-cloud-arm64 names the kernel of the day.
-arm64_kernel_package() {
+arm64_kernel_package() (
   apt-cache depends --no-recommends --no-suggests linux-image-cloud-arm64:arm64 2>/dev/null |
     sed -n 's/.*Depends: \(linux-image-[^:]*\).*/\1/p' | head -n 1
-}
+)
 
 # Shared libraries that the given programs need, each with its own needs, from Debian's folders for arm64.
-arm64_libraries_of() { # FILE...
+arm64_libraries_of() ( # FILE...
   todo=$*
   seen=" "
   while [ -n "$todo" ]; do
@@ -48,12 +48,12 @@ arm64_libraries_of() { # FILE...
     done
     todo=$next
   done
-}
+)
 
 setup_boards() { install_packages qemu-system-arm e2fsprogs cpio kmod binutils xz-utils; }
 
 # Modules in the order in which they must be loaded, uncompressed, into TARGET.
-collect_modules() { # UNPACKED-KERNEL TARGET MODULE...
+collect_modules() ( # UNPACKED-KERNEL TARGET MODULE...
   tree=$1
   target=$2
   shift 2
@@ -75,9 +75,9 @@ collect_modules() { # UNPACKED-KERNEL TARGET MODULE...
       echo "$plain" >>"$target/order"
     done
   done
-}
+)
 
-make_board_kit() {
+make_board_kit() (
   programs=build/arm64/bin
   kit=build/board-kit
   [ -x $programs/aflguard-client ] || die "there is no $programs/aflguard-client; ./run arm64 builds it"
@@ -86,7 +86,7 @@ make_board_kit() {
   # Made anew only when something in it has changed.
   fingerprint=$(
     echo "$kernel"
-    cat setup/boards.sh firmware_sim/board_kit/init $programs/aflguard-client $programs/aflguard-byzantine-client | sha256sum
+    cat firmware_sim/board_kit/make_kit.sh firmware_sim/board_kit/init $programs/aflguard-client $programs/aflguard-byzantine-client | sha256sum
   )
   if [ -f $kit/made-of ] && [ "$(cat $kit/made-of)" = "$fingerprint" ]; then return 0; fi
   say "making what virtual boards boot from ($kernel)"
@@ -108,7 +108,7 @@ make_board_kit() {
   ln -s usr/lib "$root/lib"
   cp $programs/aflguard-client $programs/aflguard-byzantine-client "$root/usr/bin/"
   runtime=$(readlink -f $programs/libonnxruntime.so.1 2>/dev/null || true)
-  [ -f "$runtime" ] || runtime="$(cache_dir)/onnxruntime-$ort_version/aarch64/libonnxruntime.so.1"
+  [ -f "$runtime" ] || runtime="$(onnx_runtime_folder)/aarch64/libonnxruntime.so.1"
   cp "$runtime" "$root/usr/lib/aflguard/libonnxruntime.so.1"
   libraries=$(arm64_libraries_of $programs/aflguard-client $programs/aflguard-byzantine-client "$runtime") || exit 1
   # shellcheck disable=SC2086
@@ -122,4 +122,4 @@ make_board_kit() {
   rm -rf $kit
   mv "$work/kit" $kit
   rm -rf "$work"
-}
+)
