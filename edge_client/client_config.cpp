@@ -48,11 +48,11 @@ void read_samples(ConfigFile& file, ClientConfig& config) {
   config.follow = data.boolean_or("follow", false);
   config.keep_samples = static_cast<std::size_t>(data.integer_or("keep_samples", 100'000, 1, 1 << 30));
   if (!config.follow) {
-    data.refuse("keep_samples", "goes with follow = true");
+    data.report("keep_samples", "goes with follow = true");
     return;
   }
   if (config.data.format != DatasetFormat::kCsv) data.problem("follow", "goes with format = \"csv\"");
-  for (const char* key : {"first", "count"}) data.refuse(key, "does not go with follow = true");
+  for (const char* key : {"first", "count"}) data.report(key, "does not go with follow = true");
 }
 
 void read_training(ConfigFile& file, ClientConfig& config) {

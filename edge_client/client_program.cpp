@@ -90,7 +90,7 @@ std::chrono::nanoseconds cpu_time() {
 
 EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded) {
   EngineSettings settings;
-  settings.terms = {config.fleet, config.device, loaded.model_hash, loaded.model.dimension()};
+  settings.membership = {config.fleet, config.device, loaded.model_hash, loaded.model.dimension()};
   settings.answer.shortest = config.answer_wait;
   settings.answer.longest = 10 * config.answer_wait;
   settings.status_interval = config.status_interval;
@@ -112,7 +112,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
   options.jitter_seed = settings.jitter_seed;
   // Room for a verdict with its model and a retained model, and a little more.
-  options.max_queued_bytes = 4 * settings.terms.dimension * sizeof(float) + (1u << 20);
+  options.max_queued_bytes = 4 * settings.membership.dimension * sizeof(float) + (1u << 20);
   const std::string json = last_will_json(config.device, settings.software);
   const auto bytes = std::as_bytes(std::span(json));
   options.last_will =
@@ -220,7 +220,7 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 }
 
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
-/// be set yet, so a certificate that begins in the future is no mistake.
+/// be set yet, so a certificate that begins in the future is not a mistake.
 Status test_identity(const ClientConfig& config) {
   TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
   // packaging/board/advance-clock reads this line.

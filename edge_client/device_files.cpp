@@ -6,6 +6,7 @@
 #include "core/base/identifier.h"
 #include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "core/system/atomic_file.h"
+#include "core/system/secret_file.h"
 #include "edge_client/identity.h"
 
 namespace aflguard::edge {

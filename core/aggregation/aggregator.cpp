@@ -98,15 +98,15 @@ Result<Verdict> Aggregator::submit(const ClientUpdate& update) {
     return unavailable("no reference update was computed yet, so nothing can be judged");
   }
   ++iteration_;
-  if (update.base_version > model_.version()) return refuse(Reason::kUnknownVersion, 0);
+  if (update.base_version > model_.version()) return reject(Reason::kUnknownVersion, 0);
   const std::uint64_t delay = model_.version() - update.base_version;
-  if (update.vector.size() != model_.dimension()) return refuse(Reason::kWrongSize, delay);
-  if (delay > options_.max_delay) return refuse(Reason::kTooOld, delay);
-  if (needs_.base_model && model_.at(update.base_version).empty()) return refuse(Reason::kTooOld, delay);
+  if (update.vector.size() != model_.dimension()) return reject(Reason::kWrongSize, delay);
+  if (delay > options_.max_delay) return reject(Reason::kTooOld, delay);
+  if (needs_.base_model && model_.at(update.base_version).empty()) return reject(Reason::kTooOld, delay);
   return judge(update, delay);
 }
 
-Verdict Aggregator::refuse(Reason reason, std::uint64_t delay) {
+Verdict Aggregator::reject(Reason reason, std::uint64_t delay) {
   return {.accepted = false, .reason = reason, .distance = 0, .bound = 0, .delay = delay};
 }
 

@@ -92,7 +92,7 @@ class Aggregator final {
   enum class ReferencePlace : std::uint8_t { kNone, kInside, kApart };
   [[nodiscard]] std::vector<std::byte> save(ReferencePlace place) const;
   [[nodiscard]] bool reference_worth_keeping() const;
-  [[nodiscard]] Verdict refuse(Reason reason, std::uint64_t delay);
+  [[nodiscard]] Verdict reject(Reason reason, std::uint64_t delay);
   [[nodiscard]] Verdict judge(const ClientUpdate& update, std::uint64_t delay);
   /// Moves the model as decided; turns the verdict into kOverflow when it cannot be moved.
   void apply(Decision& decision);

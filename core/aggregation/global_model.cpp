@@ -26,7 +26,7 @@ std::span<const float> GlobalModel::at(std::uint64_t version) const {
 
 bool GlobalModel::can_move_by(double largest_change) {
   if (largest_magnitude_ + largest_change <= kLargestAllowed) return true;
-  // The running bound only ever grows: measure before refusing.
+  // The running bound only ever grows: measure before rejecting.
   largest_magnitude_ = largest_magnitude(parameters());
   return largest_magnitude_ + largest_change <= kLargestAllowed;
 }

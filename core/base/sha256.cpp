@@ -1,5 +1,6 @@
 #include "core/base/sha256.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -43,17 +44,32 @@ void compress(std::array<std::uint32_t, 8>& state, const std::byte* block) {
 }  // namespace
 
 Sha256Digest sha256(std::span<const std::byte> bytes) {
+  return sha256(std::span(&bytes, 1));
+}
+
+Sha256Digest sha256(std::span<const std::span<const std::byte>> parts) {
   std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  while (bytes.size() >= 64) {
-    compress(state, bytes.data());
-    bytes = bytes.subspan(64);
+  std::byte tail[128] = {};  // what does not fill a block yet; at the end, with the padding
+  std::size_t kept = 0;
+  std::uint64_t bits = 0;
+  for (std::span<const std::byte> part : parts) {
+    bits += std::uint64_t{part.size()} * 8;
+    if (kept > 0) {
+      const std::size_t taken = std::min(64 - kept, part.size());
+      if (taken > 0) std::memcpy(tail + kept, part.data(), taken);
+      kept += taken;
+      part = part.subspan(taken);
+      if (kept < 64) continue;
+      compress(state, tail);
+    }
+    for (; part.size() >= 64; part = part.subspan(64)) compress(state, part.data());
+    if (!part.empty()) std::memcpy(tail, part.data(), part.size());
+    kept = part.size();
   }
-  std::byte tail[128] = {};
-  if (!bytes.empty()) std::memcpy(tail, bytes.data(), bytes.size());
-  tail[bytes.size()] = std::byte{0x80};
-  const std::size_t length = bytes.size() < 56 ? 64 : 128;
+  std::memset(tail + kept, 0, sizeof(tail) - kept);
+  tail[kept] = std::byte{0x80};
+  const std::size_t length = kept < 56 ? 64 : 128;
   for (std::size_t i = 0; i < 8; ++i) tail[length - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
   compress(state, tail);
   if (length == 128) compress(state, tail + 64);

@@ -334,7 +334,7 @@ bool ConfigTable::holds_integer(const std::string& key) const {
   return value != nullptr && std::holds_alternative<std::int64_t>(value->value);
 }
 
-void ConfigTable::refuse(const std::string& key, const std::string& why) {
+void ConfigTable::report(const std::string& key, const std::string& why) {
   file_->known[name_].insert(key);
   if (has(key)) problem(key, why);
 }

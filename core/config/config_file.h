@@ -20,7 +20,7 @@ class ConfigTable;
 
 /// A configuration file in TOML. It is read by asking: every question makes its key known, collects what is
 /// wrong with the value, and answers something usable meanwhile; finish() then tells whether all is well and
-/// refuses every key and section that nobody asked for.
+/// reports every key and section that nobody asked for.
 ///
 ///   TRY(auto file, ConfigFile::read(path));
 ///   auto broker = file.table("broker");
@@ -95,7 +95,7 @@ class ConfigTable final {
   /// True when the key is there and a whole number, for options that may also be a text.
   [[nodiscard]] bool holds_integer(const std::string& key) const;
   /// Makes `key` known, and a problem when it is there: it does not go together with something else.
-  void refuse(const std::string& key, const std::string& why);
+  void report(const std::string& key, const std::string& why);
   /// A problem that the caller found with the value of `key`: "FILE:LINE: [section] key MESSAGE".
   void problem(const std::string& key, const std::string& message);
 

@@ -18,7 +18,7 @@ std::string read_label_column(ConfigTable& section) {
 }
 
 /// A key of another format is no typing error, so it gets an answer of its own.
-void refuse_keys_of_other_formats(ConfigTable& section, const std::string& format) {
+void report_keys_of_other_formats(ConfigTable& section, const std::string& format) {
   static constexpr std::array<std::pair<const char*, const char*>, 7> kKeys = {{{"idx", "images"},
                                                                                 {"idx", "labels"},
                                                                                 {"csv", "file"},
@@ -29,7 +29,7 @@ void refuse_keys_of_other_formats(ConfigTable& section, const std::string& forma
   for (const auto& [owner, key] : kKeys) {
     const bool labels_are_fine = std::string_view(key) == "labels" && format != "csv";
     if (owner != format && !labels_are_fine) {
-      section.refuse(key,
+      section.report(key,
                      "goes with format = \"" + std::string(owner) + "\", and format is \"" + format + "\"");
     }
   }
@@ -52,7 +52,7 @@ DatasetFiles read_dataset_files(ConfigTable& section) {
     files.features = section.path(format == "idx" ? "images" : "features");
     files.labels = section.path("labels");
   }
-  refuse_keys_of_other_formats(section, format);
+  report_keys_of_other_formats(section, format);
   files.range.first = static_cast<std::size_t>(section.integer_or("first", 0, 0, kMaxSamples));
   if (const auto count = section.optional_integer("count", 1, kMaxSamples)) {
     files.range.count = static_cast<std::size_t>(*count);

@@ -55,20 +55,32 @@ std::string_view content_type(PayloadType type) {
 EnvelopeSealer::EnvelopeSealer(Signer& signer) : signer_(signer), key_id_(key_id_of(signer.public_key())) {}
 
 Result<SealedEnvelope> EnvelopeSealer::seal(const Payload& payload) {
-  const Bytes header = protected_header(payload.type, key_id_);
-  const Bytes prefix = signature_prefix(header, payload.bytes.size());
-  const std::array<std::span<const std::byte>, 2> parts = {prefix, payload.bytes};
+  return seal(payload.type, payload.bytes, {});
+}
+
+Result<SealedEnvelope> EnvelopeSealer::seal_borrowed(const BorrowedPayload& payload) {
+  return seal(payload.type, payload.fields, payload.vector);
+}
+
+Result<SealedEnvelope> EnvelopeSealer::seal(PayloadType type, std::span<const std::byte> front,
+                                            std::span<const std::byte> back) {
+  const std::size_t size = front.size() + back.size();
+  const Bytes header = protected_header(type, key_id_);
+  const Bytes prefix = signature_prefix(header, size);
+  const std::array<std::span<const std::byte>, 3> parts = {prefix, front, back};
   TRY(const EcdsaSignature any, signer_.sign(parts));
   const EcdsaSignature signature = with_low_s(any);
 
   Bytes bytes;
-  bytes.reserve(payload.bytes.size() + header.size() + signature.size() + 32);
+  bytes.reserve(size + header.size() + signature.size() + 32);
   CborWriter writer(bytes);
   writer.put_tag(kCoseSign1Tag);
   writer.put_array(4);
   writer.put_bytes(header);
   writer.put_map(0);
-  writer.put_bytes(payload.bytes);
+  writer.put_bytes_head(size);
+  bytes.insert(bytes.end(), front.begin(), front.end());
+  bytes.insert(bytes.end(), back.begin(), back.end());
   writer.put_bytes(std::as_bytes(std::span(signature)));
   return SealedEnvelope(std::move(bytes));
 }

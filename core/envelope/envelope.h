@@ -26,6 +26,14 @@ struct Payload {
   Bytes bytes;
 };
 
+/// The same, with its vector still in the message that it was encoded from, which outlives this: sealing then
+/// copies the numbers once, into the envelope.
+struct BorrowedPayload {
+  PayloadType type = PayloadType::kUpdate;
+  Bytes fields;                       ///< all that stands in front of the vector's numbers
+  std::span<const std::byte> vector;  ///< those numbers, the end of the payload
+};
+
 /// A signed message, ready to travel or to wait in a spool.
 class SealedEnvelope final {
  public:
@@ -45,11 +53,16 @@ class EnvelopeSealer final {
   explicit EnvelopeSealer(Signer& signer);
   /// Fails only where the signer does.
   [[nodiscard]] Result<SealedEnvelope> seal(const Payload& payload);
+  [[nodiscard]] Result<SealedEnvelope> seal_borrowed(const BorrowedPayload& payload);
   /// What its envelopes are verified with.
   [[nodiscard]] const PublicKey& public_key() const { return signer_.public_key(); }
   [[nodiscard]] const KeyId& key_id() const { return key_id_; }
 
  private:
+  /// The payload is `front` and then `back`.
+  [[nodiscard]] Result<SealedEnvelope> seal(PayloadType type, std::span<const std::byte> front,
+                                            std::span<const std::byte> back);
+
   Signer& signer_;
   KeyId key_id_;
 };

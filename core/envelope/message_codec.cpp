@@ -62,9 +62,13 @@ Status check_ranges(const VerdictMessage& verdict) {
   return check_sequence(verdict.sequence);
 }
 
-void put_vector(CborWriter& writer, Bytes& out, std::span<const float> vector) {
+void put_vector_head(CborWriter& writer, std::span<const float> vector) {
   writer.put_tag(kFloat32LittleEndianTag);
   writer.put_bytes_head(vector.size_bytes());
+}
+
+void put_vector(CborWriter& writer, Bytes& out, std::span<const float> vector) {
+  put_vector_head(writer, vector);
   static_assert(std::endian::native == std::endian::little, "floats are copied as they are in memory");
   const auto raw = std::as_bytes(vector);
   out.insert(out.end(), raw.begin(), raw.end());
@@ -195,12 +199,11 @@ Status check_type(const VerifiedPayload& payload, PayloadType wanted) {
 
 }  // namespace
 
-Result<Payload> encode(const UpdateMessage& update) {
+Result<BorrowedPayload> encode_borrowed(const UpdateMessage& update) {
   TRY_STATUS(check_ranges(update));
   TRY_STATUS(check_vector(update.vector));
-  Payload payload{PayloadType::kUpdate, {}};
-  payload.bytes.reserve(max_envelope_for(update.vector.size()));
-  CborWriter writer(payload.bytes);
+  BorrowedPayload payload{PayloadType::kUpdate, {}, std::as_bytes(std::span(update.vector))};
+  CborWriter writer(payload.fields);
   writer.put_map(7);
   put_entry(writer, 1, update.fleet);
   put_entry(writer, 2, update.model_hash);
@@ -209,7 +212,14 @@ Result<Payload> encode(const UpdateMessage& update) {
   put_entry(writer, 5, update.samples);
   put_entry(writer, 6, update.loss);
   writer.put_unsigned(7);
-  put_vector(writer, payload.bytes, update.vector);
+  put_vector_head(writer, update.vector);
+  return payload;
+}
+
+Result<Payload> encode(const UpdateMessage& update) {
+  TRY(BorrowedPayload borrowed, encode_borrowed(update));
+  Payload payload{borrowed.type, std::move(borrowed.fields)};
+  payload.bytes.insert(payload.bytes.end(), borrowed.vector.begin(), borrowed.vector.end());
   return payload;
 }
 

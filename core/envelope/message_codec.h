@@ -20,6 +20,10 @@ inline constexpr std::size_t kRoomForFields = 1024;
 [[nodiscard]] Result<Payload> encode(const VerdictMessage& verdict);
 [[nodiscard]] Result<Payload> encode(const ModelMessage& model);
 
+/// The same payload, which borrows its vector from `update`.
+[[nodiscard]] Result<BorrowedPayload> encode_borrowed(const UpdateMessage& update);
+Result<BorrowedPayload> encode_borrowed(UpdateMessage&&) = delete;
+
 /// Messages are decoded from verified payloads only. Refused as unsupported when the payload is of another
 /// type, as not-finite when a vector holds a NaN or an infinity, as malformed otherwise.
 [[nodiscard]] Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload);

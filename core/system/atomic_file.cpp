@@ -60,6 +60,11 @@ fs::path folder_of(const fs::path& path) {
 }  // namespace
 
 Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
+  return write_file_atomically(path, std::span(&bytes, 1), access);
+}
+
+Status write_file_atomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
+                             FileAccess access) {
   // The rename would put a file in the place of /dev/stdout, for everybody.
   struct stat there {};
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
@@ -68,7 +73,10 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
-  Status status = write_all(fd.get(), bytes, path);
+  Status status;
+  for (const auto part : parts) {
+    if (status.ok()) status = write_all(fd.get(), part, path);
+  }
   if (status.ok()) {
     // mkostemp made it 0600.
     const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();

@@ -23,6 +23,10 @@ enum class FileAccess {
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::span<const std::byte> bytes,
                                            FileAccess access = FileAccess::kShared);
+/// The same for parts that stand one after the other in the file, so that nobody has to join them first.
+[[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
+                                           std::span<const std::span<const std::byte>> parts,
+                                           FileAccess access = FileAccess::kShared);
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path, std::string_view text,
                                            FileAccess access = FileAccess::kShared);
 

@@ -15,15 +15,15 @@ PieceAssemblerLimits limits_for(std::size_t max_envelope_bytes) {
   return limits;
 }
 
-/// There is one gateway: whoever the broker lets write that topic, its signature decides.
+/// There is one gateway: its signature decides, not who the broker lets write to that topic.
 constexpr std::string_view kSource = "gateway";
 
 }  // namespace
 
-GatewayInbox::GatewayInbox(InboxOptions terms, const EnvelopeOpener& opener)
-    : terms_(std::move(terms)),
+GatewayInbox::GatewayInbox(Membership membership, const EnvelopeOpener& opener)
+    : membership_(std::move(membership)),
       opener_(opener),
-      max_envelope_bytes_(max_envelope_for(terms_.dimension)),
+      max_envelope_bytes_(max_envelope_for(membership_.dimension)),
       assembler_(limits_for(max_envelope_bytes_)) {}
 
 Admitted<VerifiedPayload> GatewayInbox::open(Bytes envelope) const {
@@ -32,20 +32,21 @@ Admitted<VerifiedPayload> GatewayInbox::open(Bytes envelope) const {
 }
 
 std::optional<Refusal> GatewayInbox::refuse_model(const ModelMessage& model) const {
-  if (model.fleet != terms_.fleet) {
+  if (model.fleet != membership_.fleet) {
     return refuse(RefusalReason::kWrongFleet,
-                  "a model of fleet '" + model.fleet + "', this device is in '" + terms_.fleet + "'");
+                  "a model of fleet '" + model.fleet + "', this device is in '" + membership_.fleet + "'");
   }
-  if (model.model_hash != terms_.model_hash) {
-    return refuse(RefusalReason::kWrongModel,
-                  "the fleet trains model " + to_hex(std::span(model.model_hash).first(6)) +
-                      "..., this device has the package of " + to_hex(std::span(terms_.model_hash).first(6)) +
-                      "...; install the fleet's model package");
+  if (model.model_hash != membership_.model_hash) {
+    return refuse(RefusalReason::kWrongModel, "the fleet trains model " +
+                                                  to_hex(std::span(model.model_hash).first(6)) +
+                                                  "..., this device has the package of " +
+                                                  to_hex(std::span(membership_.model_hash).first(6)) +
+                                                  "...; install the fleet's model package");
   }
-  if (model.vector.size() != terms_.dimension) {
+  if (model.vector.size() != membership_.dimension) {
     return refuse(RefusalReason::kWrongModel, "a model of " + std::to_string(model.vector.size()) +
                                                   " parameters, the package has " +
-                                                  std::to_string(terms_.dimension));
+                                                  std::to_string(membership_.dimension));
   }
   return std::nullopt;
 }
@@ -58,10 +59,10 @@ Admitted<std::optional<ReceivedVerdict>> GatewayInbox::take_verdict_piece(
   TRY(const VerifiedPayload payload, open(std::move(*envelope)));
   ReceivedVerdict verdict;
   TRY(verdict.message, decode_verdict(payload));
-  if (verdict.message.fleet != terms_.fleet || verdict.message.device != terms_.device) {
+  if (verdict.message.fleet != membership_.fleet || verdict.message.device != membership_.device) {
     return refuse(RefusalReason::kWrongFleet, "a verdict for '" + verdict.message.device + "' in fleet '" +
-                                                  verdict.message.fleet + "', this is '" + terms_.device +
-                                                  "' in '" + terms_.fleet + "'");
+                                                  verdict.message.fleet + "', this is '" +
+                                                  membership_.device + "' in '" + membership_.fleet + "'");
   }
   if (verdict.message.model) verdict.model_refusal = refuse_model(*verdict.message.model);
   if (verdict.model_refusal) verdict.message.model.reset();

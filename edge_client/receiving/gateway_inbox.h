@@ -5,19 +5,12 @@
 #include <string>
 
 #include "core/envelope/envelope.h"
+#include "core/envelope/membership.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
 #include "core/verdict/refusal.h"
 
 namespace aflguard::edge {
-
-/// What a device expects its gateway's messages to be about.
-struct InboxOptions {
-  std::string fleet;
-  std::string device;
-  ModelHash model_hash{};
-  std::size_t dimension = 0;  ///< of the model
-};
 
 /// A verified verdict for this device. Its model is taken out when it is not the one that this device can
 /// train: then `model_refusal` says why.
@@ -31,7 +24,7 @@ struct ReceivedVerdict {
 class GatewayInbox final {
  public:
   /// The opener is borrowed; its registry holds the gateway's keys only.
-  GatewayInbox(InboxOptions terms, const EnvelopeOpener& opener);
+  GatewayInbox(Membership membership, const EnvelopeOpener& opener);
 
   /// One message of down/<device>/verdict. Nothing while pieces are missing.
   [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
@@ -46,7 +39,7 @@ class GatewayInbox final {
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
 
-  InboxOptions terms_;
+  Membership membership_;
   const EnvelopeOpener& opener_;
   std::size_t max_envelope_bytes_;
   PieceAssembler assembler_;

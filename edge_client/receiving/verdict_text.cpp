@@ -2,23 +2,10 @@
 
 #include <array>
 #include <cstdio>
-#include <string_view>
 
-#include "core/verdict/refusal.h"
+#include "core/verdict/reason.h"
 
 namespace aflguard::edge {
-
-std::string reason_name(std::uint8_t reason) {
-  static constexpr std::array<std::string_view, 12> kGuard = {
-      "accepted",   "buffered",   "too-far", "against-reference", "too-steep", "too-frequent",
-      "not-finite", "wrong-size", "too-old", "unknown-version",   "overflow",  "residual-too-long"};
-  if (reason < kGuard.size()) return std::string(kGuard[reason]);
-  const auto refusal = static_cast<RefusalReason>(reason);
-  if (refusal >= RefusalReason::kMalformed && refusal <= RefusalReason::kForeignSender) {
-    return std::string(to_string(refusal));
-  }
-  return "reason-" + std::to_string(reason);
-}
 
 std::string verdict_line(const VerdictMessage& verdict) {
   std::string line = "verdict " + std::to_string(verdict.sequence) + ": ";

@@ -41,7 +41,7 @@ class OutgoingUpdate final {
   void failed(PublishId id);
   /// The link is gone; after the next connected() only what was not acknowledged goes again.
   void link_lost();
-  /// A verdict that came while the link was down is lost: whoever waits for one asks again soon.
+  /// A verdict that came while the link was down is lost: an update that waits for one goes again soon.
   void connected(Time now);
   /// Sends everything again if no verdict came in time; true when it does.
   bool start_over_when_due(Time now);

@@ -1,6 +1,7 @@
 #include "edge_client/sending/update_spool.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -31,9 +32,9 @@ constexpr const char* kUpdate = ".update";
 constexpr const char* kDone = ".done";
 constexpr const char* kDamaged = ".damaged";
 
-Bytes file_content(std::uint64_t sequence, const UpdateAuthor& author, std::span<const std::byte> envelope) {
+/// The file up to the envelope, which follows as it is.
+Bytes file_head(std::uint64_t sequence, const UpdateAuthor& author, std::span<const std::byte> envelope) {
   Bytes bytes;
-  bytes.reserve(kHeader + author.key.size() + 1 + author.device.size() + envelope.size());
   ByteWriter writer(bytes);
   writer.put(std::as_bytes(std::span(kMagic)));
   writer.put_little_endian(sequence);
@@ -41,8 +42,8 @@ Bytes file_content(std::uint64_t sequence, const UpdateAuthor& author, std::span
   writer.put(std::as_bytes(std::span(author.key)));
   writer.put_little_endian(static_cast<std::uint8_t>(author.device.size()));
   writer.put(std::as_bytes(std::span(author.device)));
-  bytes.insert(bytes.end(), envelope.begin(), envelope.end());
-  const Sha256Digest digest = sha256(std::span<const std::byte>(bytes).subspan(kHeader));
+  const std::array<std::span<const std::byte>, 2> checked = {std::span(bytes).subspan(kHeader), envelope};
+  const Sha256Digest digest = sha256(checked);
   std::memcpy(bytes.data() + kHeader - digest.size(), digest.data(), digest.size());
   return bytes;
 }
@@ -172,7 +173,9 @@ Status UpdateSpool::store(std::uint64_t sequence, const UpdateAuthor& author,
                           std::span<const std::byte> envelope) {
   check(sequence > last_sequence_, "a sequence number is used once");
   check(is_identifier(author.device), "a device has a name");
-  TRY_STATUS(write_file_atomically(file(sequence, kUpdate), file_content(sequence, author, envelope)));
+  const Bytes head = file_head(sequence, author, envelope);
+  const std::array<std::span<const std::byte>, 2> parts = {head, envelope};
+  TRY_STATUS(write_file_atomically(file(sequence, kUpdate), parts));
   last_sequence_ = sequence;
   remove_all_but(sequence);
   return {};

@@ -10,20 +10,20 @@ std::string short_name(const ModelHash& hash) {
 }
 
 std::optional<Refusal> refuse_update(const UpdateMessage& update, std::uint64_t sequence,
-                                     const InboxOptions& terms) {
-  if (update.fleet != terms.fleet) {
+                                     const Membership& membership) {
+  if (update.fleet != membership.fleet) {
     return refuse(RefusalReason::kWrongFleet,
-                  "it is for fleet '" + update.fleet + "', this device is in '" + terms.fleet + "'");
+                  "it is for fleet '" + update.fleet + "', this device is in '" + membership.fleet + "'");
   }
-  if (update.model_hash != terms.model_hash) {
+  if (update.model_hash != membership.model_hash) {
     return refuse(RefusalReason::kWrongModel, "it was computed on model " + short_name(update.model_hash) +
                                                   ", this device has the package of " +
-                                                  short_name(terms.model_hash));
+                                                  short_name(membership.model_hash));
   }
-  if (update.vector.size() != terms.dimension) {
+  if (update.vector.size() != membership.dimension) {
     return refuse(RefusalReason::kWrongModel, "it has " + std::to_string(update.vector.size()) +
                                                   " numbers, the model has " +
-                                                  std::to_string(terms.dimension));
+                                                  std::to_string(membership.dimension));
   }
   if (update.sequence != sequence) {
     return refuse(RefusalReason::kMalformed, "its envelope has number " + std::to_string(update.sequence));
@@ -33,14 +33,14 @@ std::optional<Refusal> refuse_update(const UpdateMessage& update, std::uint64_t 
 
 }  // namespace
 
-Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const InboxOptions& terms,
+Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const Membership& membership,
                                               const PublicKey& own_key, const Verifier& verifier) {
-  const UpdateAuthor author = waiting.author.value_or(UpdateAuthor{terms.device, own_key});
+  const UpdateAuthor author = waiting.author.value_or(UpdateAuthor{membership.device, own_key});
   // Another device's numbers are not ours, and it may have sent this update itself: on a card that was
   // copied.
-  if (author.device != terms.device) {
+  if (author.device != membership.device) {
     return refuse(RefusalReason::kForeignSender,
-                  "it is of device '" + author.device + "', this is '" + terms.device + "'");
+                  "it is of device '" + author.device + "', this is '" + membership.device + "'");
   }
   const std::size_t size = waiting.envelope.size();
   TRY(UnverifiedEnvelope envelope, UnverifiedEnvelope::parse(std::move(waiting.envelope), size));
@@ -52,7 +52,7 @@ Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const Inbox
   TRY_STATUS(author_key.add(author.device, author.key));
   TRY(VerifiedPayload payload, EnvelopeOpener(author_key, verifier).open(std::move(envelope)));
   TRY(const UpdateMessage update, decode_update(payload));
-  if (auto refusal = refuse_update(update, waiting.sequence, terms)) return std::move(*refusal);
+  if (auto refusal = refuse_update(update, waiting.sequence, membership)) return std::move(*refusal);
   return payload;
 }
 

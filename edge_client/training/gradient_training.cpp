@@ -23,7 +23,7 @@ Result<TrainedUpdate> GradientTraining::train(const ModelMessage& model, const K
   const auto batch = std::min<std::uint64_t>(model.batch_size, data->size());
   if (model.local_steps == 1) {
     TRY(update.loss, step(model.vector, *data, model.batch_size));
-    update.vector = gradient_;
+    update.vector.swap(gradient_);
     update.samples = batch;
     return update;
   }

@@ -25,7 +25,7 @@ Result<QuietHours> parse_quiet_hours(std::string_view text) {
     const QuietHours hours{parse_time_of_day(text.substr(0, dash)), parse_time_of_day(text.substr(dash + 1))};
     if (hours.from >= 0 && hours.to >= 0 && hours.from != hours.to) return hours;
   }
-  return invalid_input("'" + std::string(text) + "' is no time of day like 22:00-06:00");
+  return invalid_input("'" + std::string(text) + "' is not a time of day like 22:00-06:00");
 }
 
 int local_minute(std::chrono::system_clock::time_point wall) {

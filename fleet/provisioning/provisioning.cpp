@@ -5,6 +5,7 @@
 #include "core/base/nearest_name.h"
 #include "core/base/rfc3339.h"
 #include "core/system/atomic_file.h"
+#include "core/system/secret_file.h"
 #include "fleet/folder/configuration.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/identity_terms.h"
@@ -231,7 +232,7 @@ Status Fleet::revoke_device(const std::string& name, const std::vector<std::stri
 
 Status Fleet::renew_role(FleetRole role, CertificateAuthority& authority, const Clock& clock) {
   const auto renew = [&](const fs::path& folder, const CertificateOptions& terms) -> Status {
-    TRY(const std::string key, read_text_file(folder / (terms.name + ".key"), kMaxPemBytes));
+    TRY(const std::string key, read_secret_file(folder / (terms.name + ".key")));
     TRY(const IssuedCertificate certificate, authority.issue_for_key(key, terms));
     return write_file_atomically(folder / (terms.name + ".crt"), certificate.pem);
   };

@@ -1,5 +1,6 @@
 #include "core/base/identifier.h"
 #include "core/system/atomic_file.h"
+#include "core/system/secret_file.h"
 #include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/dashboard_access.h"
@@ -9,12 +10,6 @@
 
 namespace aflguard::fleet {
 namespace fs = std::filesystem;
-
-namespace {
-
-constexpr std::uint64_t kMaxPemBytes = 1 << 20;
-
-}  // namespace
 
 Result<Viewer*> Fleet::find_viewer(const std::string& name) {
   Viewer* const viewer = viewers_.find(name);
@@ -60,7 +55,7 @@ Status Fleet::renew_viewer(const std::string& name, std::optional<int> days, Cer
   TRY(const Viewer* known, find_viewer(name));
   if (known->revoked) return invalid_input("viewer '" + name + "' is revoked; add one of another name");
   const fs::path folder = folder_.viewer(name);
-  TRY(const std::string key, read_text_file(folder / (name + ".key"), kMaxPemBytes));
+  TRY(const std::string key, read_secret_file(folder / (name + ".key")));
   TRY(const IssuedCertificate certificate,
       authority.issue_for_key(
           key, viewer_terms(settings_, name, days.value_or(settings_.certificate_days), clock.wall())));

@@ -101,7 +101,8 @@ TEST("Names that could not be topics, and spans that are none, are refused with 
   ASSERT_CONTAINS(problem("\"d\"", "\"a/b\""),
                   "dir/client.toml:3: [fleet] device is \"a/b\", must be letters");
   ASSERT_CONTAINS(problem("\"f\"", "\"+\""), ":2: [fleet] name is \"+\"");
-  ASSERT_CONTAINS(problem("[]", "[\"25:00-26:00\"]"), ":10: [training] quiet_hours '25:00-26:00' is no time");
+  ASSERT_CONTAINS(problem("[]", "[\"25:00-26:00\"]"),
+                  ":10: [training] quiet_hours '25:00-26:00' is not a time");
 }
 
 TEST("A growing table is a table, and has no fixed part") {

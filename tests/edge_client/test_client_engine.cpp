@@ -3,7 +3,9 @@
 
 #include "core/transport/in_process_broker.h"
 #include "edge_client/client_engine.h"
+#include "tests/edge_client/broker_clock.h"
 #include "tests/edge_client/gateway_stand_in.h"
+#include "tests/edge_client/kept_log.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -16,28 +18,6 @@ namespace {
 constexpr std::size_t kDimension = 10'000;  // three pieces
 /// Slow enough that a device can be killed before anything of an update has arrived.
 constexpr LinkFaults kSlowLink{.shortest_delay = 5ms, .longest_delay = 5ms};
-
-class KeptLog final : public LogSink {
- public:
-  void write(LogLevel, std::string_view line) override { text += std::string(line) + "\n"; }
-  std::string text;
-};
-
-/// Virtual time: the broker's.
-class BrokerClock final : public Clock {
- public:
-  explicit BrokerClock(const InProcessBroker& broker) : broker_(broker) {}
-  [[nodiscard]] std::chrono::system_clock::time_point wall() const override {
-    return std::chrono::system_clock::from_time_t(1'800'000'000) + broker_.now() + jump;
-  }
-  [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
-    return std::chrono::steady_clock::time_point(1000s + broker_.now());
-  }
-  std::chrono::seconds jump{0};
-
- private:
-  const InProcessBroker& broker_;
-};
 
 /// Sends the model's version in every coordinate.
 class EchoTraining final : public LocalTraining {
@@ -68,7 +48,7 @@ struct World {
     ASSERT_OK(devices.add("pi-1", device_key.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway_key.public_key()));
     change_gateway(first_model());
-    settings.terms = {"orchard", "pi-1", first_model().model_hash, kDimension};
+    settings.membership = {"orchard", "pi-1", first_model().model_hash, kDimension};
     settings.jitter_seed = 3;
     settings.software = "test";
   }
@@ -84,8 +64,8 @@ struct World {
 
   void start_device() {
     spool.emplace(UpdateSpool::open(folder / "state").value());
-    const auto topics = FleetTopics::create(settings.terms.fleet).value();
-    bus = broker.client("pi-1", LastWill{{topics.device_status(settings.terms.device), {}, true}});
+    const auto topics = FleetTopics::create(settings.membership.fleet).value();
+    bus = broker.client("pi-1", LastWill{{topics.device_status(settings.membership.device), {}, true}});
     engine = std::make_unique<ClientEngine>(settings, TrainingSchedule(schedule), topics,
                                             EngineParts{*bus, *sealer, opener, verifier, training, *spool,
                                                         clock, log, [] { return 0ns; }, [] { return true; }});
@@ -102,7 +82,7 @@ struct World {
 
   /// While the board was off it got a new key for `device`, and the fleet knows no other any more.
   void replace_identity(const std::string& device) {
-    settings.terms.device = device;
+    settings.membership.device = device;
     device_key = MbedtlsSigner::generate().value();
     sealer.emplace(device_key);
     devices = KeyTable();
@@ -225,7 +205,7 @@ TEST("When no newer model comes for long, the one at hand will do") {
 
 TEST("An older retained model is ignored while a newer one is known") {
   World world;
-  world.schedule.interval = 3600s;  // the model has to be fetched anew each time
+  world.schedule.interval = 3600s;  // the model has to be fetched again each time
   world.gateway->publish_model();
   world.start_device();
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
@@ -364,7 +344,7 @@ TEST("In another fleet, the board drops the update that waited") {
   world.leave_update_waiting();
   ModelMessage others = first_model();
   others.fleet = "vineyard";
-  world.settings.terms.fleet = others.fleet;
+  world.settings.membership.fleet = others.fleet;
   world.replace_identity("pi-1");
   world.change_gateway(others);
   world.assert_first_dropped("wrong-fleet): it is for fleet 'orchard', this device is in 'vineyard'");
@@ -375,7 +355,7 @@ TEST("With another model, the board drops the update that waited, though its key
   world.leave_update_waiting();
   ModelMessage others = first_model();
   others.model_hash[0] = 8;
-  world.settings.terms.model_hash = others.model_hash;
+  world.settings.membership.model_hash = others.model_hash;
   world.change_gateway(others);
   world.assert_first_dropped("wrong-model): it was computed on model 0700");
 }
@@ -486,7 +466,7 @@ TEST("What a stranger signed counts for nothing: no model, no verdict; it is cou
   TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
 }
 
-TEST("A verdict for another update than the one that waits is no verdict for it") {
+TEST("A verdict for another update than the one that waits does not count for it") {
   World world;
   world.gateway->publish_model();
   world.gateway->answers = false;
@@ -567,7 +547,7 @@ TEST("When a copy of the board has used the number of an update that is not save
   TEST_ASSERT_EQUAL_UINT64(51, world.gateway->seen.back().message.sequence);
 }
 
-TEST("No samples yet is no alarm; a failing training is, until it works") {
+TEST("No samples yet raises no alert; a failing training does, until it works") {
   World world;
   world.gateway->publish_model();
   world.training.problem = unavailable("waiting for samples");

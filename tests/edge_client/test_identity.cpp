@@ -1,8 +1,3 @@
-#include <filesystem>
-#include <fstream>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "edge_client/identity.h"
 #include "tests/support/test.h"
 
@@ -10,7 +5,6 @@ using namespace aflguard;
 using namespace aflguard::edge;
 using namespace aflguard::testing;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -26,32 +20,6 @@ Certificate sample() {
 }
 
 }  // namespace
-
-TEST("A key that its owner alone can read is read; any other mode is refused with the mending command") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "device.key";
-  std::ofstream(path) << "secret";
-  for (const mode_t mode : {0600, 0400, 0700}) {
-    TEST_ASSERT_EQUAL_INT(0, ::chmod(path.c_str(), mode));
-    TEST_ASSERT_EQUAL_STRING("secret", read_secret_file(path)->c_str());
-  }
-  for (const mode_t mode : {0640, 0604, 0660, 0644, 0610, 0601}) {
-    TEST_ASSERT_EQUAL_INT(0, ::chmod(path.c_str(), mode));
-    ASSERT_CONTAINS(message_of(read_secret_file(path)), "run: chmod 600 " + path.string());
-  }
-}
-
-TEST("A key of another user, a folder and a missing file are refused") {
-  const TemporaryFolder folder;
-  TEST_ASSERT_TRUE(read_secret_file(folder / "none").error().kind == ErrorKind::kNotFound);
-  ASSERT_CONTAINS(message_of(read_secret_file(folder.path())), "not a regular file");
-  std::ofstream(folder / "k") << "x";
-  TEST_ASSERT_EQUAL_INT(0, ::chmod((folder / "k").c_str(), 0600));
-  if (::chown((folder / "k").c_str(), 12345, 12345) != 0) {
-    TEST_IGNORE_MESSAGE("giving a file to another user needs root");
-  }
-  ASSERT_CONTAINS(message_of(read_secret_file(folder / "k")), "belongs to user 12345");
-}
 
 TEST("Certificate, key and device must belong together") {
   const Certificate certificate = sample();

@@ -65,7 +65,7 @@ class ClientFleet final {
     set_up(name(i), fleet_.renew(name(i)));
     fleet_.start_gateway();
     start_client(i);
-    wait_for_log(i, "it is signed anew", 1);
+    wait_for_log(i, "it is signed again", 1);
     wait_for_progress();
   }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "core/base/sha256.h"
 #include "tests/support/test.h"
 
@@ -20,4 +23,19 @@ TEST("SHA-256 pads messages right at every length around a block") {
                            sha256_hex(std::string(56, 'a')).c_str());
   TEST_ASSERT_EQUAL_STRING("ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb",
                            sha256_hex(std::string(64, 'a')).c_str());
+}
+
+TEST("SHA-256 of parts is that of the whole, wherever it is cut") {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += static_cast<char>(i);
+  const auto bytes = std::as_bytes(std::span(text));
+  const Sha256Digest whole = sha256(bytes);
+  for (std::size_t first = 0; first <= bytes.size(); ++first) {
+    for (const std::size_t second : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}}) {
+      const std::size_t middle = std::min(second, bytes.size() - first);
+      const std::array<std::span<const std::byte>, 3> parts = {
+          bytes.first(first), bytes.subspan(first, middle), bytes.subspan(first + middle)};
+      TEST_ASSERT_TRUE(sha256(parts) == whole);
+    }
+  }
 }

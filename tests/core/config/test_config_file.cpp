@@ -142,11 +142,11 @@ TEST("A section of free names gives numbers, and only numbers") {
                   "client.toml:2: [guard.options] buffers is \"three\", must be a number");
 }
 
-TEST("A key that does not go together with another is refused by name") {
+TEST("A key that does not go together with another is reported by name") {
   auto file = parsed("[data]\nimages = \"x\"\n");
   auto data = file.table("data");
-  data.refuse("images", "belongs to format = \"idx\"");
-  data.refuse("labels", "belongs to format = \"idx\"");
+  data.report("images", "belongs to format = \"idx\"");
+  data.report("labels", "belongs to format = \"idx\"");
   TEST_ASSERT_EQUAL_STRING("conf/client.toml:2: [data] images belongs to format = \"idx\"",
                            message_of(file.finish()).c_str());
 }

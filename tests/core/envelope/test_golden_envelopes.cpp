@@ -67,6 +67,20 @@ TEST("Sealing today gives the bytes of the golden files") {
   assert_golden("model.cose", encode(sample_model()));
 }
 
+TEST("An update that borrows its vector is sealed to the same golden bytes") {
+  MbedtlsSigner signer = golden_signer();
+  const UpdateMessage update = sample_update();
+  const auto payload = encode_borrowed(update);
+  ASSERT_OK(payload);
+  TEST_ASSERT_EQUAL_PTR(update.vector.data(), payload->vector.data());
+  const auto sealed = EnvelopeSealer(signer).seal_borrowed(*payload);
+  ASSERT_OK(sealed);
+  const auto golden = read_file(kGolden / "update.cose");
+  ASSERT_OK(golden);
+  TEST_ASSERT_TRUE(
+      std::equal(golden->begin(), golden->end(), sealed->bytes().begin(), sealed->bytes().end()));
+}
+
 TEST("Both libraries open the golden files to the same messages") {
   for (const auto& payload : opened_by_both("update.cose")) {
     const auto update = decode_update(payload);

@@ -1,3 +1,4 @@
+#include <array>
 #include <iterator>
 #include <sys/stat.h>
 
@@ -20,6 +21,18 @@ TEST("A written file reads back, and no temporary neighbour stays") {
   ASSERT_OK(write_file_atomically(folder / "a.txt", "one"));
   ASSERT_OK(write_file_atomically(folder / "a.txt", "two"));
   TEST_ASSERT_EQUAL_STRING("two", read_text_file(folder / "a.txt")->c_str());
+  TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
+}
+
+TEST("Parts stand one after the other in the file; a file of no parts is empty") {
+  const testing::TemporaryFolder folder;
+  const std::string_view text = "head and body";
+  const auto bytes = std::as_bytes(std::span(text));
+  const std::array<std::span<const std::byte>, 3> parts = {bytes.first(5), {}, bytes.subspan(5)};
+  ASSERT_OK(write_file_atomically(folder / "a", parts));
+  TEST_ASSERT_EQUAL_STRING("head and body", read_text_file(folder / "a")->c_str());
+  ASSERT_OK(write_file_atomically(folder / "a", std::span(parts).first(0)));
+  TEST_ASSERT_EQUAL_STRING("", read_text_file(folder / "a")->c_str());
   TEST_ASSERT_EQUAL_size_t(1, entries(folder.path()));
 }
 

@@ -14,8 +14,8 @@ namespace {
 struct Desk {
   Fleet fleet;
   EnvelopeOpener opener{fleet.gateways, fleet.verifier};
-  InboxOptions terms{"orchard", "board-17", sample_model().model_hash, 3};
-  GatewayInbox inbox{terms, opener};
+  Membership membership{"orchard", "board-17", sample_model().model_hash, 3};
+  GatewayInbox inbox{membership, opener};
 
   [[nodiscard]] Bytes sealed(const Payload& payload) {
     return EnvelopeSealer(fleet.gateway).seal(payload).value().release();

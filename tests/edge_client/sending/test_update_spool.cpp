@@ -63,6 +63,26 @@ TEST("An update with a verdict does not come back, and its number is not used ag
   TEST_ASSERT_FALSE_MESSAGE(fs::exists(folder / "state/2.done"), "older files go");
 }
 
+TEST("A spool file has the bytes of format 2: head, checksum, author, envelope") {
+  const TemporaryFolder folder;
+  UpdateSpool spool = opened(folder);
+  ASSERT_OK(spool.store(7, kAuthor, envelope_of(9)));
+  Bytes body;
+  ByteWriter to_body(body);
+  to_body.put(std::as_bytes(std::span(kAuthor.key)));
+  to_body.put_little_endian(std::uint8_t{4});
+  to_body.put(std::as_bytes(std::span(kAuthor.device)));
+  to_body.put(envelope_of(9));
+  Bytes file;
+  ByteWriter to_file(file);
+  to_file.put(std::as_bytes(std::span(std::string_view("AFLSPOL2"))));
+  to_file.put_little_endian(std::uint64_t{7});
+  const Sha256Digest checksum = sha256(body);
+  to_file.put(std::as_bytes(std::span(checksum)));
+  to_file.put(body);
+  TEST_ASSERT_TRUE(read_file(folder / "state/7.update").value() == file);
+}
+
 TEST("A file of version 1, which did not note its author, comes back without one") {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "state");

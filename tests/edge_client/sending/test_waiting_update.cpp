@@ -13,10 +13,10 @@ namespace {
 struct Board {
   [[nodiscard]] UpdateMessage update() const {
     UpdateMessage update;
-    update.fleet = terms.fleet;
-    update.model_hash = terms.model_hash;
+    update.fleet = membership.fleet;
+    update.model_hash = membership.model_hash;
     update.sequence = 17;
-    update.vector.assign(terms.dimension, 0.5F);
+    update.vector.assign(membership.dimension, 0.5F);
     return update;
   }
   [[nodiscard]] static SpooledUpdate spooled(const UpdateMessage& update, MbedtlsSigner& key) {
@@ -24,7 +24,7 @@ struct Board {
     return {17, std::move(envelope), UpdateAuthor{"pi-1", key.public_key()}};
   }
   [[nodiscard]] Admitted<VerifiedPayload> opened(SpooledUpdate waiting) const {
-    return open_waiting_update(std::move(waiting), terms, key.public_key(), MbedtlsVerifier());
+    return open_waiting_update(std::move(waiting), membership, key.public_key(), MbedtlsVerifier());
   }
   void assert_refused(SpooledUpdate waiting, RefusalReason reason, const std::string& why) const {
     const auto payload = opened(std::move(waiting));
@@ -34,7 +34,7 @@ struct Board {
     ASSERT_CONTAINS(payload.error().message, why);
   }
 
-  InboxOptions terms{"orchard", "pi-1", {7}, 100};
+  Membership membership{"orchard", "pi-1", {7}, 100};
   MbedtlsSigner key = MbedtlsSigner::generate().value();
   MbedtlsSigner former_key = MbedtlsSigner::generate().value();
 };
@@ -94,7 +94,7 @@ TEST("An update of another fleet, model, size or number is refused, whichever ke
   }
 }
 
-TEST("What the noted author has not signed, or what is no update, is refused") {
+TEST("What the noted author has not signed, or what is not an update, is refused") {
   Board board;
   SpooledUpdate waiting = Board::spooled(board.update(), board.key);
   waiting.author->key = board.former_key.public_key();

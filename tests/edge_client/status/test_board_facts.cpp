@@ -32,7 +32,7 @@ TEST("The processor's temperature comes before that of other sensors") {
   TEST_ASSERT_EQUAL_DOUBLE(51.54, *read_board_facts(root.path()).temperature_c);
 }
 
-TEST("A temperature that no board lives in, and text that is no number, are not told") {
+TEST("A temperature that no board lives in, and text that is not a number, are not reported") {
   const TemporaryFolder root;
   write(root / "sys/class/thermal/thermal_zone0/temp", "-274000\n");
   write(root / "sys/class/thermal/thermal_zone1/temp", "hot\n");

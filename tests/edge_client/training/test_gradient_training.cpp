@@ -84,7 +84,7 @@ TEST("One step sends the SUM of the gradients over the batch") {
   TEST_ASSERT_EQUAL_FLOAT(56.0F / 3, static_cast<float>(update->loss));
 }
 
-TEST("A batch is drawn without replacement, anew each time, the same for the same seed") {
+TEST("A batch is drawn without replacement, a new one each time, the same for the same seed") {
   OneParameterTrainer first;
   OneParameterTrainer second;
   FixedSamples source(line(100));
@@ -99,6 +99,20 @@ TEST("A batch is drawn without replacement, anew each time, the same for the sam
   const std::set<float> in_second(first.drawn.begin() + 10, first.drawn.end());
   TEST_ASSERT_EQUAL_size_t(10, in_first.size());
   TEST_ASSERT_TRUE(in_first != in_second);
+}
+
+TEST("An update stays as it is while the next one is trained") {
+  OneParameterTrainer trainer;
+  FixedSamples source(line(3));
+  GradientTraining training(trainer, source, 1);
+  const auto first = training.train(model(3), always);
+  ASSERT_OK(first);
+  ModelMessage moved = model(3);
+  moved.vector = {2};
+  const auto second = training.train(moved, always);
+  ASSERT_OK(second);
+  TEST_ASSERT_EQUAL_FLOAT(-56, first->vector[0]);
+  TEST_ASSERT_EQUAL_FLOAT(-28, second->vector[0]);
 }
 
 TEST("A device with fewer samples than the batch uses them all") {

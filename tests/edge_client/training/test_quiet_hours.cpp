@@ -16,9 +16,9 @@ TEST("Quiet hours go from their beginning up to their end, over midnight too") {
   TEST_ASSERT_FALSE(noon->contain(13 * 60) || noon->contain(0));
 }
 
-TEST("What is no span of the day is refused by name") {
+TEST("What is not a span of the day is refused by name") {
   for (const char* text : {"", "22:00", "22:00-", "24:00-06:00", "22:60-06:00", "22-06", "2:00-06:00",
                            "22:00-22:00", "22:00-06:00 ", "aa:00-06:00", "-22:00-06:00"}) {
-    ASSERT_CONTAINS(message_of(parse_quiet_hours(text)), "'" + std::string(text) + "' is no time of day");
+    ASSERT_CONTAINS(message_of(parse_quiet_hours(text)), "'" + std::string(text) + "' is not a time of day");
   }
 }
