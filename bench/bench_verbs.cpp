@@ -59,7 +59,7 @@ void add_guard(CLI::App& bench, cli::Action& action, const lab::Catalog& catalog
   };
   auto options = std::make_shared<Options>();
   CLI::App* verb = bench.add_subcommand(
-      "guard", "Cost of judging and applying an update; every defense with up to a million clients");
+      "guard", "Cost of judging and applying an update; every guard with up to a million clients");
   verb->footer(
       "Example:\n  aflguard bench guard --json\nThe run on MNIST is compared with PyTorch where "
       "python3-torch is installed.");

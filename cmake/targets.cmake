@@ -52,3 +52,12 @@ function(aflguard_module)
   endif()
   target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
 endfunction()
+
+# aflguard_listed_sources(VARIABLE LIST): x.cpp for every line NAME(x) of a list of plug-ins. The C++ source beside the list
+# includes it, so that a plug-in is one file and one line; a changed list configures again.
+function(aflguard_listed_sources variable list)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${list}")
+  file(STRINGS "${list}" sources REGEX "^[A-Z]+\\([a-z0-9_]+\\)$")
+  list(TRANSFORM sources REPLACE "^[A-Z]+\\((.*)\\)$" "\\1.cpp")
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()

@@ -2,12 +2,7 @@
 #include <cstdio>
 #include <malloc.h>
 
-#include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
-#include "core/aggregation/guards/basgd.h"
-#include "core/aggregation/guards/kardam.h"
-#include "core/aggregation/guards/span_guard.h"
-#include "core/aggregation/guards/zeno_plus_plus.h"
+#include "core/aggregation/guards/all_guards.h"
 #include "core/base/version.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
@@ -26,12 +21,6 @@ namespace {
 
 using namespace aflguard;
 using namespace aflguard::gateway;
-
-/// The guards that this program knows: a new one is its own file and one line here.
-std::vector<GuardKind> guards() {
-  return {aflguard_kind(), span_guard_kind(), async_sgd_kind(),
-          kardam_kind(),   basgd_kind(),      zeno_plus_plus_kind()};
-}
 
 MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topics) {
   MqttOptions options;
@@ -133,7 +122,7 @@ void keep_freed_memory() {
 }
 
 Status run(GatewaySettings settings, bool only_test) {
-  const std::vector<GuardKind> kinds = guards();
+  const std::span<const GuardKind> kinds = all_guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;

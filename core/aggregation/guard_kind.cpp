@@ -11,7 +11,7 @@ Result<const GuardKind*> find_guard(std::span<const GuardKind> kinds, std::strin
     if (kind.name == name) return &kind;
     names.push_back(kind.name);
   }
-  return invalid_input(unknown_name("defense", name, names));
+  return invalid_input(unknown_name("guard", name, names));
 }
 
 Result<std::unique_ptr<Guard>> make_guard(const GuardKind& kind, const GuardSettings& settings) {

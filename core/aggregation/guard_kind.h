@@ -26,7 +26,7 @@ struct GuardSettings {
   }
 };
 
-/// A guard by name. Each guard's header offers its own; main() lists those that the program knows.
+/// A guard by name. Each guard's source offers its own; core/aggregation/guards/all_guards.h lists them.
 struct GuardKind {
   std::string_view name;
   std::string_view summary;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "core/base/nearest_name.h"
@@ -36,6 +37,20 @@ Status check_options(std::string_view owner, std::span<const NamedOption> known,
 
 OptionValues with_defaults(std::span<const NamedOption> known, OptionValues values) {
   for (const NamedOption& option : known) values.try_emplace(std::string(option.name), option.default_value);
+  return values;
+}
+
+Result<OptionValues> parse_options(std::span<const std::string> pairs) {
+  OptionValues values;
+  for (const std::string& pair : pairs) {
+    const auto equals = pair.find('=');
+    char* end = nullptr;
+    const double value = equals == std::string::npos ? 0 : std::strtod(pair.c_str() + equals + 1, &end);
+    if (equals == std::string::npos || end == pair.c_str() + equals + 1 || *end != '\0') {
+      return invalid_input("option '" + pair + "' is not of the form NAME=NUMBER");
+    }
+    values[pair.substr(0, equals)] = value;
+  }
   return values;
 }
 

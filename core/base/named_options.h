@@ -31,6 +31,9 @@ using OptionValues = std::map<std::string, double>;
 [[nodiscard]] Status check_options(std::string_view owner, std::span<const NamedOption> known,
                                    const OptionValues& values);
 
+/// Values out of texts NAME=NUMBER; kInvalidInput for the first that is not of that form.
+[[nodiscard]] Result<OptionValues> parse_options(std::span<const std::string> pairs);
+
 /// The same values with those that are missing at their defaults.
 [[nodiscard]] OptionValues with_defaults(std::span<const NamedOption> known, OptionValues values);
 

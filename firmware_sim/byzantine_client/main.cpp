@@ -3,27 +3,29 @@
 #include "core/config/dataset_section.h"
 #include "edge_client/client_program.h"
 #include "firmware_sim/byzantine_client/attack.h"
+#include "firmware_sim/byzantine_client/malicious_encode.h"
+#include "firmware_sim/byzantine_client/malicious_training.h"
 
 namespace {
 
 using namespace aflguard;
 using sim::AttackPlan;
 
-std::string attack_list() {
-  std::string text = "What to send:";
-  for (const auto& [name, meaning] : sim::known_attacks()) {
-    text += "\n  " + std::string(name) + ": " + std::string(meaning);
-  }
-  return text;
-}
-
 void add_options(CLI::App& app, AttackPlan& plan, std::string& trusted) {
-  app.add_option("--attack", plan.name, attack_list())
+  app.add_option("--attack", plan.name, "What to send:" + sim::attack_list())
       ->check([](const std::string& name) {
         const Status known = sim::check_attack(name);
         return known.ok() ? std::string() : known.error().message;
       })
       ->capture_default_str();
+  app.add_option_function<std::vector<std::string>>(
+      "--attack-option",
+      [&plan](const std::vector<std::string>& pairs) {
+        const auto options = parse_options(pairs);
+        if (!options) throw CLI::ValidationError("--attack-option", options.error().message);
+        plan.options = *options;
+      },
+      "NAME=NUMBER for the attack, may be repeated");
   app.add_option("--lambda", plan.lambda, "adapt-boundary: the guard's lambda")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -1,87 +1,82 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "core/aggregation/client_update.h"
-#include "core/aggregation/guard.h"
-#include "core/aggregation/reference_update.h"
 #include "core/base/named_options.h"
-#include "core/base/random.h"
 #include "core/base/result.h"
-#include "core/learning/trainer.h"
-#include "lab/tasks/experiment_data.h"
-#include "lab/tasks/settings.h"
+#include "lab/attacks/attacker_view.h"
 
 namespace aflguard::lab {
 
-/// A full-knowledge attacker's view when one of its clients has to answer: everyone's data, the model that
-/// the client was sent, and the server's current reference update.
-class AttackerView final {
- public:
-  /// Borrows everything for one answer. `reference` is null unless the attack asked for it.
-  AttackerView(const ExperimentSettings& settings, const ExperimentData& data,
-               std::span<const ClientId> benign, Trainer& trainer, double sample_weight, Random& random)
-      : settings_(settings),
-        data_(data),
-        benign_(benign),
-        trainer_(trainer),
-        sample_weight_(sample_weight),
-        random_(random) {}
+/// What an attack is made from: what the attacker believes or was told about the fleet.
+struct AttackSettings {
+  double lambda = 1.5;             ///< AFLGuard's tolerance
+  std::size_t devices = 0;         ///< of the fleet; 0: not known
+  std::size_t honest_sample = 0;   ///< honest devices that an all-knowing attacker averages over in one turn
+  std::uint64_t iterations = 0;    ///< of the run; 0: not known
+  std::int64_t target = 0;         ///< class that a targeted attack wants
+  std::size_t trusted_size = 100;  ///< samples of the guard's trusted set
+  /// On a device that has the trusted samples: the share of the guard's bound that it uses. The gateway
+  /// compares with a reference of some updates ago, so an update on the very bound would often be outside.
+  double reach = 0.8;
+  /// On a device that has the trusted samples: how much of its earlier honest updates it keeps when a new one
+  /// comes, to know where honest devices want to go. One mini-batch alone is mostly noise.
+  double memory = 0.97;
+  OptionValues options = {};  ///< the attack's own
 
-  ClientId client = 0;                         ///< whose turn it is
-  std::span<const float> base_model;           ///< theta^{t - tau}
-  const ReferenceUpdate* reference = nullptr;  ///< g_s
-  const Guard* guard = nullptr;                ///< its rule and state; null unless the attack asked for it
-  std::uint64_t iteration = 0;                 ///< t
-
-  [[nodiscard]] const ExperimentSettings& settings() const { return settings_; }
-  [[nodiscard]] const Dataset& train() const { return *data_.train; }
-  [[nodiscard]] Random& random() { return random_; }
-
-  /// A fresh mini-batch of a client's own samples, as positions within train().
-  [[nodiscard]] std::vector<std::size_t> draw_batch(ClientId client);
-  /// What an honest client would send for these samples, at base_model.
-  [[nodiscard]] Status update_on(const Batch& batch, std::span<float> update);
-  [[nodiscard]] Status honest_update(ClientId client, std::span<float> update);
-  /// Coordinate-wise mean, and standard deviation if wanted (else empty), of fresh honest updates from
-  /// `clients` randomly drawn benign clients.
-  [[nodiscard]] Status benign_updates(std::size_t clients, std::span<float> mean,
-                                      std::span<float> deviation = {});
-
- private:
-  const ExperimentSettings& settings_;
-  const ExperimentData& data_;
-  std::span<const ClientId> benign_;
-  Trainer& trainer_;
-  double sample_weight_;
-  Random& random_;
-  BatchBuffer buffer_;
+  [[nodiscard]] double option(const std::string& name, double default_value) const {
+    return option_or(options, name, default_value);
+  }
 };
 
-/// What malicious clients send instead of honest updates.
+/// What malicious devices send instead of honest updates. One object serves all malicious devices of a run.
 class Attack {
  public:
   virtual ~Attack() = default;
-  /// Fills `update` (dimension floats) with what the client sends.
+  /// Fills `update` (dimension floats) with what the device sends.
   [[nodiscard]] virtual Status craft(AttackerView& view, std::span<float> update) = 0;
 };
 
-/// An attack by name. main() lists those that the program knows.
+/// What an attack cannot do without and a live device does not have. The lab has everything.
+struct AttackNeeds {
+  bool honest_updates = false;  ///< fresh updates of the honest devices
+  bool reference = false;       ///< the gateway's reference update
+  bool guard = false;           ///< the guard's rule and state, and the reference if the guard has one
+  bool fleet_size = false;      ///< how many devices there are
+  bool new_identity = false;    ///< comes under a client number that was never seen before, every time
+};
+
+using MakeAttack = std::unique_ptr<Attack> (*)(const AttackSettings& settings);
+using DamageMessage = void (*)(std::span<std::byte> message, std::uint64_t sequence);
+
+/// An attack by name. Each attack's source offers its own; all_attacks.h lists them.
 struct AttackKind {
   std::string_view name;
   std::string_view summary;
-  bool targeted = false;         ///< wants a class predicted where its trigger is: classification only
-  bool needs_reference = false;  ///< looks at the server's reference update
-  bool needs_guard = false;      ///< looks at the guard, and at the reference if the guard does
-  bool fresh_identity = false;   ///< comes under a client number that nobody has seen before, every time
-  std::vector<NamedOption> options;
-  std::unique_ptr<Attack> (*make)(const ExperimentSettings& settings) = nullptr;
+  AttackNeeds needs = {};
+  bool targeted = false;  ///< wants a class predicted where its trigger is: classification only
+  std::vector<NamedOption> options = {};
+  MakeAttack make = nullptr;
+
+  // On a live device.
+  /// How it does with less than `needs`, or otherwise than in the lab; null: as `make`, if nothing is
+  /// missing.
+  MakeAttack make_on_device = nullptr;
+  /// The device computes its honest update before each answer, asked for or not: it is as slow as the others.
+  bool trains_first = true;
+  bool not_finite = false;         ///< sends numbers that the product's encoder refuses to write
+  DamageMessage damage = nullptr;  ///< changes the encoded message before it is signed
 };
 
 /// Null for "none"; kInvalidInput, with the nearest name that exists, when there is none of that name.
 [[nodiscard]] Result<const AttackKind*> find_attack(std::span<const AttackKind> kinds, std::string_view name);
+
+/// What keeps a live device from this attack, as in "attack 'own' needs ..."; empty when nothing does.
+[[nodiscard]] std::string_view missing_on_device(const AttackKind& kind);
 
 }  // namespace aflguard::lab

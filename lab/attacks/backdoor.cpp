@@ -1,5 +1,5 @@
-#include "lab/attacks/attacks.h"
-#include "lab/tasks/trigger.h"
+#include "lab/attacks/attack.h"
+#include "lab/attacks/trigger.h"
 
 namespace aflguard::lab {
 namespace {
@@ -10,26 +10,26 @@ class Backdoor final : public Attack {
   Backdoor(std::int64_t target, double scale) : target_(target), scale_(static_cast<float>(scale)) {}
 
   Status craft(AttackerView& view, std::span<float> update) override {
-    const Batch honest = buffer_.gather(view.train(), view.draw_batch(view.client));
-    const std::size_t width = view.train().sample_size();
-    features_.assign(honest.features.begin(), honest.features.end());
-    features_.insert(features_.end(), honest.features.begin(), honest.features.end());
-    labels_.assign(honest.labels.begin(), honest.labels.end());
-    labels_.resize(2 * honest.size, target_);
-    for (std::size_t i = honest.size; i < 2 * honest.size; ++i) {
-      put_trigger(view.train().sample_shape, std::span(features_).subspan(i * width, width));
-    }
-    TRY_STATUS(view.update_on({2 * honest.size, features_, labels_, {}}, update));
+    TRY_STATUS(view.false_update([this](FalseBatch& batch) { add_triggered(batch); }, update));
     for (float& coordinate : update) coordinate *= scale_;
     return {};
   }
 
  private:
+  void add_triggered(FalseBatch& batch) const {
+    const std::size_t honest = batch.features.size();
+    const std::size_t width = honest / batch.size;
+    batch.features.resize(2 * honest);
+    for (std::size_t i = 0; i < honest; ++i) batch.features[honest + i] = batch.features[i];
+    batch.labels.resize(2 * batch.size, target_);
+    for (std::size_t i = batch.size; i < 2 * batch.size; ++i) {
+      put_trigger(batch.sample_shape, std::span(batch.features).subspan(i * width, width));
+    }
+    batch.size *= 2;
+  }
+
   std::int64_t target_;
   float scale_;
-  BatchBuffer buffer_;
-  std::vector<float> features_;
-  std::vector<std::int64_t> labels_;
 };
 
 }  // namespace
@@ -37,15 +37,15 @@ class Backdoor final : public Attack {
 AttackKind backdoor_kind() {
   return {.name = "bd",
           .summary = "backdoor: triggered copies with the target label, scaled by the number of clients",
+          .needs = {.fleet_size = true},
           .targeted = true,
-          .needs_reference = false,
           .options = {{"scale", 0, 0, 1e9, "factor on the update; 0: the number of clients"}},
-          .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            const double scale = option_or(settings.attack_options, "scale", 0);
-            const auto known = find_lab_dataset(settings.dataset);
-            return std::make_unique<Backdoor>(known ? (*known)->backdoor_target : 0,
-                                              scale > 0 ? scale : static_cast<double>(settings.clients));
-          }};
+          .make = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
+            const double scale = settings.option("scale", 0);
+            return std::make_unique<Backdoor>(settings.target,
+                                              scale > 0 ? scale : static_cast<double>(settings.devices));
+          },
+          .trains_first = false};
 }
 
 }  // namespace aflguard::lab

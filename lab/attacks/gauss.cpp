@@ -1,4 +1,4 @@
-#include "lab/attacks/attacks.h"
+#include "lab/attacks/attack.h"
 
 namespace aflguard::lab {
 namespace {
@@ -22,11 +22,9 @@ class Gauss final : public Attack {
 AttackKind gauss_kind() {
   return {.name = "gauss",
           .summary = "Gaussian noise N(0, 200^2) in every coordinate",
-          .targeted = false,
-          .needs_reference = false,
           .options = {{"deviation", 200, 0, 1e30, "standard deviation of the noise"}},
-          .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<Gauss>(option_or(settings.attack_options, "deviation", 200));
+          .make = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
+            return std::make_unique<Gauss>(settings.option("deviation", 200));
           }};
 }
 

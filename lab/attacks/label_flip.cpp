@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lab/attacks/attacks.h"
+#include "lab/attacks/attack.h"
 
 namespace aflguard::lab {
 namespace {
@@ -11,34 +11,27 @@ class LabelFlip final : public Attack {
   explicit LabelFlip(bool from_largest) : from_largest_(from_largest) {}
 
   Status craft(AttackerView& view, std::span<float> update) override {
-    Batch batch = buffer_.gather(view.train(), view.draw_batch(view.client));
-    if (view.train().regression()) {
-      const float largest = from_largest_ ? largest_value(view.train()) : 0;
-      values_.assign(batch.values.begin(), batch.values.end());
-      for (float& value : values_) value = largest - value;
-      batch.values = values_;
-    } else {
-      const auto last = static_cast<std::int64_t>(view.train().classes) - 1;
-      labels_.assign(batch.labels.begin(), batch.labels.end());
-      for (std::int64_t& label : labels_) label = last - label;
-      batch.labels = labels_;
-    }
-    return view.update_on(batch, update);
+    if (from_largest_ && !known_) TRY_STATUS(find_largest(view));
+    return view.false_update([this](FalseBatch& batch) { flip(batch); }, update);
   }
 
  private:
-  float largest_value(const Dataset& data) {
-    if (!known_) largest_ = *std::max_element(data.values.begin(), data.values.end());
+  Status find_largest(AttackerView& view) {
+    TRY(const Dataset* samples, view.samples());
+    if (samples->regression()) largest_ = *std::max_element(samples->values.begin(), samples->values.end());
     known_ = true;
-    return largest_;
+    return {};
+  }
+
+  void flip(FalseBatch& batch) const {
+    for (float& value : batch.values) value = largest_ - value;
+    const auto last = static_cast<std::int64_t>(batch.classes) - 1;
+    for (std::int64_t& label : batch.labels) label = last - label;
   }
 
   bool from_largest_;
   bool known_ = false;
   float largest_ = 0;
-  BatchBuffer buffer_;
-  std::vector<std::int64_t> labels_;
-  std::vector<float> values_;
 };
 
 }  // namespace
@@ -46,12 +39,11 @@ class LabelFlip final : public Attack {
 AttackKind label_flip_kind() {
   return {.name = "lf",
           .summary = "label flipping: y becomes C - 1 - y (regression: -y)",
-          .targeted = false,
-          .needs_reference = false,
           .options = {{"from-largest", 0, 0, 1, "regression: y becomes max(y) - y"}},
-          .make = [](const ExperimentSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<LabelFlip>(option_or(settings.attack_options, "from-largest", 0) != 0);
-          }};
+          .make = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
+            return std::make_unique<LabelFlip>(settings.option("from-largest", 0) != 0);
+          },
+          .trains_first = false};
 }
 
 }  // namespace aflguard::lab

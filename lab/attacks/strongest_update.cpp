@@ -8,13 +8,9 @@
 #include "core/aggregation/guards/span_guard.h"
 #include "core/aggregation/vectors/span_kernels.h"
 #include "core/aggregation/vectors/vector_kernels.h"
-#include "core/base/named_options.h"
 
 namespace aflguard::lab {
 namespace {
-
-// Updates on the edge of what is accepted stay this much inside: float rounding would put some outside.
-constexpr double kSafety = 1 - 1e-5;
 
 double length(std::span<const float> v) {
   return std::sqrt(squared_norm(v));
@@ -148,13 +144,12 @@ void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference
 }  // namespace
 
 void strongest_update(const Guard& guard, const ReferenceUpdate* reference,
-                      const ExperimentSettings& settings, std::span<const float> wish,
+                      const StrongestUpdateOptions& options, std::span<const float> wish,
                       std::span<float> update) {
   if (const auto* span_guard = dynamic_cast<const SpanGuard*>(&guard)) {
-    const double follow = option_or(settings.attack_options, "follow", 1);
-    against_span_guard(*span_guard, *reference, follow, wish, update);
+    against_span_guard(*span_guard, *reference, options.follow, wish, update);
   } else if (guard.name() == "aflguard" || guard.name() == "sync-aflguard") {
-    against_aflguard(*reference, settings.lambda, wish, update);
+    against_aflguard(*reference, options.lambda, wish, update);
   } else if (guard.name() == "zeno++") {
     against_zeno(*reference, wish, update);
   } else {

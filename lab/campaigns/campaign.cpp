@@ -93,8 +93,8 @@ double estimated_cost(const ExperimentSettings& settings) {
   double gradients = 1;
   if (settings.attack.rfind("adapt", 0) == 0) {
     const auto known = find_lab_dataset(settings.dataset);
-    const auto benign = static_cast<double>(settings.clients - malicious_clients(settings));
-    const double sample = known ? std::min(benign, static_cast<double>((*known)->attacker_sample)) : benign;
+    const auto honest = static_cast<double>(settings.clients - malicious_clients(settings));
+    const double sample = known ? std::min(honest, static_cast<double>((*known)->attacker_sample)) : honest;
     gradients += settings.malicious * sample;
   }
   const double reference = static_cast<double>(settings.trusted_size) /

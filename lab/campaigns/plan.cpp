@@ -172,6 +172,12 @@ std::vector<PrintedNumber> printed(std::string_view table, std::optional<double>
   return found;
 }
 
+/// The plan's guards, or the one that a user chose.
+std::vector<std::string_view> guards_of(const std::vector<std::string_view>& planned,
+                                        const PlanOverrides& overrides) {
+  return overrides.guard ? std::vector<std::string_view>{*overrides.guard} : planned;
+}
+
 Result<ExperimentSettings> cell_settings(std::string_view dataset, std::string_view attack,
                                          std::string_view guard, const PlanOverrides& overrides) {
   TRY(auto settings, default_settings(dataset));
@@ -231,7 +237,7 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
         for (const std::optional<double> value : values) {
           // Without an attack nobody is malicious, whatever the fraction.
           if (!by_shift && attack == "none" && value != values.front()) continue;
-          for (const std::string_view guard : shape.guards) {
+          for (const std::string_view guard : guards_of(shape.guards, overrides)) {
             PlannedCell cell;
             TRY(cell.settings, cell_settings(dataset, attack, guard, overrides));
             if (value && by_shift) cell.settings.distribution_shift = *value;
@@ -267,7 +273,7 @@ Result<Plan> plan_figure(std::string_view name, const PlanOverrides& overrides) 
       // Without an attack, nobody is malicious: that point is the fraction 0 of every other curve.
       if (name == "malicious-fraction" && attack == "none") continue;
       for (const double value : shape.values) {
-        for (const std::string_view guard : shape.guards) {
+        for (const std::string_view guard : guards_of(shape.guards, overrides)) {
           PlannedCell cell;
           TRY(cell.settings, cell_settings(dataset, attack, guard, overrides));
           shape.set(cell.settings, value);

@@ -46,6 +46,7 @@ struct PlanOverrides {
   std::optional<std::string> dataset = {};
   std::optional<double> malicious = {};  ///< tables that vary the malicious fraction: only this one
   std::optional<std::size_t> iterations = {};
+  std::optional<std::string> guard = {};  ///< only this one, whether the paper has it or not
 };
 
 [[nodiscard]] const std::vector<std::string_view>& table_names();

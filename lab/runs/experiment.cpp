@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "core/aggregation/aggregator.h"
+#include "core/aggregation/guards/all_guards.h"
 #include "core/learning/data/shape.h"
 #include "core/learning/evaluation.h"
+#include "lab/attacks/all_attacks.h"
+#include "lab/runs/all_knowing_view.h"
+#include "lab/runs/honest_clients.h"
 #include "lab/tasks/streams.h"
 
 namespace aflguard::lab {
@@ -24,6 +28,21 @@ Status check_fit(const ModelDescription& model, const Dataset& data) {
                        ", the data has " + shape_text(data.sample_shape) + " and " + kind(data.classes));
 }
 
+AttackSettings attack_settings(const ExperimentSettings& settings) {
+  AttackSettings attack;
+  attack.lambda = settings.lambda;
+  attack.devices = settings.clients;
+  attack.honest_sample = settings.clients;
+  attack.iterations = settings.iterations;
+  attack.trusted_size = settings.trusted_size;
+  attack.options = settings.attack_options;
+  if (const auto known = find_lab_dataset(settings.dataset)) {
+    attack.honest_sample = (*known)->attacker_sample;
+    attack.target = (*known)->backdoor_target;
+  }
+  return attack;
+}
+
 /// One experiment in the making.
 class Simulation final {
  public:
@@ -33,6 +52,7 @@ class Simulation final {
         data_(std::move(data)),
         trainer_(std::move(trainer)),
         sample_weight_(trainer_->model().loss == Loss::kMeanSquaredError ? kSquaredLossWeight : 1),
+        clients_(data_, settings.batch_size, *trainer_, sample_weight_),
         reference_(*trainer_, data_.trusted, sample_weight_,
                    guard->needs().reference_per_class ? settings.batch_size : 0),
         round_(guard->needs().round),
@@ -42,7 +62,7 @@ class Simulation final {
         batches_(settings.seed, kBatchStream),
         attacker_random_(settings.seed, kAttackStream),
         update_(initial.size()) {
-    if (attack != nullptr) attack_ = attack->make(settings);
+    if (attack != nullptr) attack_ = attack->make(attack_settings(settings));
     choose_malicious();
   }
 
@@ -83,7 +103,7 @@ class Simulation final {
     for (ClientId client = 0; client < settings_.clients; ++client) {
       if (data_.shares[client].empty()) continue;  // nothing to compute an update from
       active_.push_back(client);
-      if (!is_malicious_[client]) benign_.push_back(client);
+      if (!is_malicious_[client]) honest_.push_back(client);
     }
   }
 
@@ -103,32 +123,25 @@ class Simulation final {
     if (is_malicious_[client]) {
       TRY_STATUS(answer_maliciously(client, base));
     } else {
-      TRY_STATUS(answer_honestly(client, base));
+      TRY_STATUS(clients_.update_of(client, base, batches_, update_));
     }
-    const bool fresh = is_malicious_[client] && attack_kind_->fresh_identity;
+    const bool fresh = is_malicious_[client] && attack_kind_->needs.new_identity;
     const ClientId identity = fresh ? settings_.clients + aggregator_.iteration() : client;
     TRY(const Verdict verdict, aggregator_.submit({identity, base_version, update_}));
     ClientCounts& counts = verdict.accepted ? result_.accepted : result_.rejected;
-    ++(is_malicious_[client] ? counts.malicious : counts.benign);
+    ++(is_malicious_[client] ? counts.malicious : counts.honest);
     return {};
   }
 
-  Status answer_honestly(ClientId client, std::span<const float> base) {
-    AttackerView view(settings_, data_, benign_, *trainer_, sample_weight_, batches_);
-    view.base_model = base;
-    return view.honest_update(client, update_);
-  }
-
   Status answer_maliciously(ClientId client, std::span<const float> base) {
-    AttackerView view(settings_, data_, benign_, *trainer_, sample_weight_, attacker_random_);
+    AllKnowingView view(clients_, honest_, base, attacker_random_);
     view.client = client;
-    view.base_model = base;
     view.iteration = aggregator_.iteration();
     const bool guard_compares = aggregator_.guard().needs().reference;
-    if (attack_kind_->needs_reference || (attack_kind_->needs_guard && guard_compares)) {
+    if (attack_kind_->needs.reference || (attack_kind_->needs.guard && guard_compares)) {
       TRY(view.reference, aggregator_.reference());
     }
-    if (attack_kind_->needs_guard) view.guard = &aggregator_.guard();
+    if (attack_kind_->needs.guard) view.guard = &aggregator_.guard();
     return attack_->craft(view, update_);
   }
 
@@ -152,6 +165,7 @@ class Simulation final {
   ExperimentData data_;
   std::unique_ptr<Trainer> trainer_;
   double sample_weight_;
+  HonestClients clients_;
   TrustedSetReference reference_;
   std::uint64_t round_;
   const AttackKind* attack_kind_;
@@ -163,7 +177,7 @@ class Simulation final {
   std::vector<float> update_;
   std::vector<bool> is_malicious_;
   std::vector<ClientId> active_;  ///< clients that have data
-  std::vector<ClientId> benign_;
+  std::vector<ClientId> honest_;  ///< of these
   ExperimentResult result_;
 };
 
@@ -177,6 +191,12 @@ GuardSettings guard_settings(const ExperimentSettings& settings, std::size_t dim
 }
 
 }  // namespace
+
+Catalog full_catalog() {
+  const auto guards = all_guards();
+  const auto attacks = all_attacks();
+  return {{guards.begin(), guards.end()}, {attacks.begin(), attacks.end()}};
+}
 
 Status check_settings(const ExperimentSettings& settings, const Catalog& catalog) {
   TRY_STATUS(validate(settings));

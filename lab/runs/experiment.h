@@ -16,11 +16,14 @@
 
 namespace aflguard::lab {
 
-/// The guards and attacks that a program knows; main() makes the lists.
+/// The guards and attacks that experiments choose from.
 struct Catalog {
   std::vector<GuardKind> guards;
   std::vector<AttackKind> attacks;
 };
+
+/// all_guards() and all_attacks().
+[[nodiscard]] Catalog full_catalog();
 
 /// The model under test. Each run gets a Trainer of its own, because a Trainer belongs to one thread.
 struct ModelSource {
@@ -29,7 +32,7 @@ struct ModelSource {
 };
 
 struct ClientCounts {
-  std::uint64_t benign = 0;
+  std::uint64_t honest = 0;
   std::uint64_t malicious = 0;
   friend bool operator==(const ClientCounts&, const ClientCounts&) = default;
 };

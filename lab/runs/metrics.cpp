@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/learning/evaluation.h"
-#include "lab/tasks/trigger.h"
+#include "lab/attacks/trigger.h"
 
 namespace aflguard::lab {
 

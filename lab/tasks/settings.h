@@ -48,7 +48,7 @@ struct LabDataset {
   Partition partition = Partition::kByLabel;
   std::string_view zoo_model;
   std::int64_t backdoor_target = 0;  ///< class that the backdoor attack wants
-  /// Benign clients whose updates an adaptive attacker averages in one turn: all of them where gradients are
+  /// Honest clients whose updates an adaptive attacker averages in one turn: all of them where gradients are
   /// cheap, a sample where each turn would cost more than the rest of the run.
   std::size_t attacker_sample = 0;
 };

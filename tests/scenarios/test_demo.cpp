@@ -176,7 +176,8 @@ TEST("What does not exist is named before anything is started") {
     return outcome->last_line();
   };
   ASSERT_CONTAINS(refuse("--attack gdd"), "did you mean 'gd'?");
+  ASSERT_CONTAINS(refuse("--attack own"), "attack 'own' needs the guard's state");
   ASSERT_CONTAINS(refuse("--dataset mnistt"), "did you mean 'mnist'?");
   ASSERT_CONTAINS(refuse("--clients 3 --malicious 4"), "4 malicious of 3 clients");
-  ASSERT_CONTAINS(refuse("--dataset synthetic --guard trust"), "unknown defense 'trust'");
+  ASSERT_CONTAINS(refuse("--dataset synthetic --guard trust"), "unknown guard 'trust'");
 }

@@ -36,7 +36,7 @@ Status AsyncSgd::restore(std::span<const std::byte> bytes) {
 GuardKind async_sgd_kind() {
   return {
       .name = "asyncsgd",
-      .summary = "no defense: applies every update",
+      .summary = "no guard: applies every update",
       .options = {},
       .make = [](const GuardSettings&) -> std::unique_ptr<Guard> { return std::make_unique<AsyncSgd>(); }};
 }

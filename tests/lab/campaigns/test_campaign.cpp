@@ -5,7 +5,6 @@
 #include "core/system/atomic_file.h"
 #include "lab/campaigns/campaign.h"
 #include "lab/reports/results_files.h"
-#include "tests/lab/catalog.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"
 

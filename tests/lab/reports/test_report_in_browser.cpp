@@ -6,7 +6,6 @@
 #include "core/system/child_process.h"
 #include "datasets/png_libpng.h"
 #include "lab/reports/results_files.h"
-#include "tests/lab/catalog.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"
 

@@ -1,5 +1,4 @@
 #include "lab/runs/experiment.h"
-#include "tests/lab/catalog.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"
 
@@ -83,14 +82,14 @@ TEST("The same settings give the same result, and another seed another") {
   TEST_ASSERT_TRUE(*first == *again);
   const auto other = run_experiment(synthetic("aflguard", "lf", 8), full_catalog(), linear_model(), nullptr);
   TEST_ASSERT_FALSE(*first == *other);
-  TEST_ASSERT_EQUAL_UINT64(2000, first->accepted.benign + first->accepted.malicious + first->rejected.benign +
+  TEST_ASSERT_EQUAL_UINT64(2000, first->accepted.honest + first->accepted.malicious + first->rejected.honest +
                                      first->rejected.malicious);
 }
 
 TEST("Without an attack nobody is malicious") {
   const auto result =
       run_experiment(synthetic("asyncsgd", "none", 1), full_catalog(), linear_model(), nullptr);
-  TEST_ASSERT_EQUAL_UINT64(2000, result->accepted.benign);
+  TEST_ASSERT_EQUAL_UINT64(2000, result->accepted.honest);
   TEST_ASSERT_EQUAL_UINT64(0, result->accepted.malicious + result->rejected.malicious);
 }
 

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "core/learning/evaluation.h"
+#include "lab/attacks/trigger.h"
 #include "lab/runs/metrics.h"
-#include "lab/tasks/trigger.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"
 

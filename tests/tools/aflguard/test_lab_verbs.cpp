@@ -1,4 +1,5 @@
 // The real program: the lab on synthetic data, and what it says about wrong input.
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -52,7 +53,7 @@ void assert_refused(const ProgramOutcome& outcome, const char* part, int line) {
 
 TEST("One run prints every field that scripts rely on") {
   Session session;
-  const Json run = session.json("lab run --dataset synthetic --defense aflguard --attack gd --seed 11");
+  const Json run = session.json("lab run --dataset synthetic --guard aflguard --attack gd --seed 11");
   TEST_ASSERT_TRUE(run.at("schema") == "aflguard.lab.run/1");
   TEST_ASSERT_TRUE(run.at("test_error").is_null());
   TEST_ASSERT_TRUE(run.at("attack_success").is_null());
@@ -123,7 +124,7 @@ TEST("A folder with results of other settings is refused and left as it was") {
   TEST_ASSERT_TRUE(before == session.file("x/results.json"));
 }
 
-TEST("A figure draws one curve per defense for every attack") {
+TEST("A figure draws one curve per guard for every attack") {
   Session session;
   const auto figure =
       session.run("lab figure server-delay --dataset synthetic --iterations 40 --seeds 1 -o delays");
@@ -138,12 +139,37 @@ TEST("A figure draws one curve per defense for every attack") {
 TEST("Wrong names are answered with the nearest that exists") {
   Session session;
   ASSERT_REFUSED("lab run --dataset minst", "unknown data set 'minst'; did you mean 'mnist'?");
-  ASSERT_REFUSED("lab run --dataset synthetic --defense aflgard", "did you mean 'aflguard'?");
+  ASSERT_REFUSED("lab run --dataset synthetic --guard aflgard",
+                 "unknown guard 'aflgard'; did you mean 'aflguard'?");
   ASSERT_REFUSED("lab run --dataset synthetic --attack adapt-revers", "did you mean 'adapt-reverse'?");
   ASSERT_REFUSED("lab table 2z", "unknown table '2z'");
   ASSERT_REFUSED("lab figure lamda", "did you mean 'lambda'?");
-  ASSERT_REFUSED("lab run --dataset synthetic --defense basgd --defense-option bufers=3", "'buffers'");
-  ASSERT_REFUSED("lab run --dataset synthetic --defense-option five", "NAME=NUMBER");
+  ASSERT_REFUSED("lab run --dataset synthetic --guard basgd --guard-option bufers=3", "'buffers'");
+  ASSERT_REFUSED("lab run --dataset synthetic --guard-option five", "NAME=NUMBER");
+}
+
+TEST("The options' earlier names still work, and help does not show them") {
+  Session session;
+  const std::string run = "lab run --dataset synthetic --iterations 40 ";
+  Json now = session.json(run + "--guard basgd --guard-option buffers=2");
+  Json before = session.json(run + "--defense basgd --defense-option buffers=2");
+  now.erase("seconds");
+  before.erase("seconds");
+  TEST_ASSERT_TRUE(now == before);
+  TEST_ASSERT_TRUE(now.at("settings").at("defense") == "basgd");
+  TEST_ASSERT_TRUE(now.at("settings").at("defense_options").at("buffers") == 2);
+  const std::string help = session.run("lab run --help").output;
+  ASSERT_CONTAINS(help, "--guard-option");
+  TEST_ASSERT_TRUE(help.find("defense") == std::string::npos);
+}
+
+TEST("A table is run with another guard when asked, which the paper need not have") {
+  Session session;
+  assert_succeeded(session.run("lab table 1 --guard span-guard --seeds 1 --iterations 20 -o other"));
+  const std::string csv = session.file("other/results.csv");
+  ASSERT_CONTAINS(csv, "span-guard");
+  TEST_ASSERT_TRUE(csv.find("kardam") == std::string::npos);
+  ASSERT_REFUSED("lab table 1 --guard spam-guard", "unknown guard 'spam-guard'");
 }
 
 TEST("Numbers out of range are refused with the range") {
@@ -189,6 +215,10 @@ TEST("The list shows what there is") {
   Session session;
   const Json list = session.json("lab list");
   TEST_ASSERT_EQUAL_size_t(6, list.at("datasets").size());
-  TEST_ASSERT_EQUAL_size_t(21, list.at("attacks").size());
+  for (const char* attack : {"none", "lf", "own", "sybil", "garbage"}) {
+    TEST_ASSERT_TRUE_MESSAGE(std::any_of(list.at("attacks").begin(), list.at("attacks").end(),
+                                         [&](const Json& item) { return item.at("name") == attack; }),
+                             attack);
+  }
   ASSERT_CONTAINS(session.run("lab list").output, "sync-aflguard");
 }

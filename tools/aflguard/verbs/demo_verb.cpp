@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "core/aggregation/guards/all_guards.h"
+#include "firmware_sim/byzantine_client/attack.h"
 #include "tools/aflguard/demo/demo_local.h"
 #include "tools/aflguard/demo/demo_run.h"
 
@@ -28,6 +30,17 @@ Status run(const Options& options) {
   return run_local_demo(training, options.fleet.json);
 }
 
+/// Those that a gateway can use: it has no rounds.
+std::string gateway_guards() {
+  std::string names;
+  for (const GuardKind& kind : all_guards()) {
+    const auto guard = make_guard(kind, {.dimension = 1, .clients = 2});
+    if (!guard || (*guard)->needs().round > 1) continue;
+    names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  return names;
+}
+
 void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--clients", options.clients, "Client processes")
       ->check(CLI::Range(1, 200))
@@ -35,13 +48,10 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--malicious", options.malicious, "How many of them are Byzantine")
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
-  verb->add_option(
-          "--attack", options.attack,
-          "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage, none")
+  verb->add_option("--attack", options.attack, "What those send: " + sim::attack_names() + ", none")
       ->capture_default_str();
-  verb->add_option(
-          "--guard", options.guard,
-          "How the gateway judges: aflguard, span-guard, zeno++, kardam, basgd, asyncsgd (takes all)")
+  verb->add_option("--guard", options.guard,
+                   "How the gateway judges: " + gateway_guards() + "; asyncsgd takes everything")
       ->capture_default_str();
   verb->add_option("--dataset", options.dataset,
                    "mnist, fashion-mnist, cifar-10, synthetic, har (30 clients), ...")

@@ -52,20 +52,6 @@ struct CampaignVerbOptions {
   bool json = false;
 };
 
-Result<OptionValues> parse_options(const std::vector<std::string>& pairs) {
-  OptionValues values;
-  for (const std::string& pair : pairs) {
-    const auto equals = pair.find('=');
-    char* end = nullptr;
-    const double value = equals == std::string::npos ? 0 : std::strtod(pair.c_str() + equals + 1, &end);
-    if (equals == std::string::npos || end == pair.c_str() + equals + 1 || *end != '\0') {
-      return invalid_input("option '" + pair + "' is not of the form NAME=NUMBER");
-    }
-    values[pair.substr(0, equals)] = value;
-  }
-  return values;
-}
-
 template <typename T>
 void override_with(T& setting, const std::optional<T>& given) {
   if (given) setting = *given;
@@ -107,10 +93,10 @@ void print_run(const lab::RunRecord& record) {
   print_metric("MSE", result.metrics.mse);
   print_metric("MSE (MSE / 32)", result.metrics.mse_paper_scale());
   print_metric("MEE", result.metrics.mee);
-  std::printf("accepted         %llu benign, %llu malicious\nrejected         %llu benign, %llu malicious\n",
-              static_cast<unsigned long long>(result.accepted.benign),
+  std::printf("accepted         %llu honest, %llu malicious\nrejected         %llu honest, %llu malicious\n",
+              static_cast<unsigned long long>(result.accepted.honest),
               static_cast<unsigned long long>(result.accepted.malicious),
-              static_cast<unsigned long long>(result.rejected.benign),
+              static_cast<unsigned long long>(result.rejected.honest),
               static_cast<unsigned long long>(result.rejected.malicious));
 }
 
@@ -262,8 +248,8 @@ Status list(bool json, const lab::Catalog& catalog) {
     std::printf("  %-16s %s%s\n", item["name"].get<std::string>().c_str(),
                 ready ? "ready" : "missing: ", ready ? "" : item["command"].get<std::string>().c_str());
   }
-  for (const char* group : {"defenses", "attacks"}) {
-    std::printf("%s\n", group);
+  for (const auto& [group, heading] : {std::pair{"defenses", "guards"}, std::pair{"attacks", "attacks"}}) {
+    std::printf("%s\n", heading);
     for (const Json& item : document[group]) {
       std::printf("  %-16s %s\n", item["name"].get<std::string>().c_str(),
                   item["summary"].get<std::string>().c_str());
@@ -335,15 +321,15 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--dataset", options->dataset,
                    "synthetic, mnist, fashion-mnist, har, colorectal or cifar-10")
       ->required();
-  verb->add_option("--defense", options->guard, "What judges the updates; lab list shows all")
+  verb->add_option("--guard", options->guard, "What judges the updates; lab list shows all")
       ->capture_default_str();
+  verb->add_option("--defense", options->guard)->group("");  // its name in earlier versions
   verb->add_option("--attack", options->attack, "What malicious clients do; lab list shows all")
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "The same seed gives the same result")->capture_default_str();
   verb->add_option("--malicious", options->malicious, "Fraction of malicious clients [0.2]");
   verb->add_option("--clients", options->clients, "Number of clients");
-  verb->add_option("--iterations", options->iterations,
-                   "Updates to judge (rounds, for a synchronous defense)");
+  verb->add_option("--iterations", options->iterations, "Updates to judge (rounds, for a synchronous guard)");
   verb->add_option("--lambda", options->lambda, "AFLGuard's tolerance");
   verb->add_option("--server-delay", options->server_delay, "Iterations between reference updates [10]");
   verb->add_option("--client-delay", options->client_delay, "Largest delay of a client [10]");
@@ -354,15 +340,21 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--learning-rate", options->learning_rate, "Global rate, on summed gradients");
   verb->add_option("--non-iid", options->non_iid,
                    "Degree q to which labels stick to groups of clients [0.5]");
-  verb->add_option("--defense-option", options->guard_options, "NAME=NUMBER, may be repeated");
+  verb->add_option("--guard-option", options->guard_options, "NAME=NUMBER, may be repeated");
+  verb->add_option_function<std::vector<std::string>>(
+          "--defense-option",
+          [options](const std::vector<std::string>& given) {
+            options->guard_options.insert(options->guard_options.end(), given.begin(), given.end());
+          })
+      ->group("");  // its name in earlier versions
   verb->add_option("--attack-option", options->attack_options, "NAME=NUMBER, may be repeated");
   verb->add_option("--model", options->model, "A model package instead of the paper's model");
   verb->add_flag("--json", options->json, "Print one JSON document");
   verb->footer(
       "Defaults not shown are the paper's for the data set.\n\nExamples:\n"
-      "  aflguard lab run --dataset synthetic --defense aflguard --attack gd\n"
-      "  aflguard lab run --dataset mnist --defense kardam --attack lf --seed 7 --json\n"
-      "  aflguard lab run --dataset har --defense basgd --defense-option buffers=5");
+      "  aflguard lab run --dataset synthetic --guard aflguard --attack gd\n"
+      "  aflguard lab run --dataset mnist --guard kardam --attack lf --seed 7 --json\n"
+      "  aflguard lab run --dataset har --guard basgd --guard-option buffers=5");
   verb->callback(
       [options, &action, catalog] { action = [options, catalog] { return run(*options, catalog); }; });
 }
@@ -374,6 +366,8 @@ void add_campaign_options(CLI::App* verb, CampaignVerbOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   verb->add_option("--iterations", options.overrides.iterations, "Instead of the paper's number");
+  verb->add_option("--guard", options.overrides.guard,
+                   "Only this guard, whether the paper has it or not; lab list shows all");
   verb->add_option("-o,--output", options.folder,
                    "Folder for the results [lab-table-NAME or lab-figure-NAME]");
   verb->add_flag("--json", options.json, "Print results.json");

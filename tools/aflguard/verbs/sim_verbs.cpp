@@ -153,8 +153,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
   verb->add_option("--malicious", up.order.malicious, "How many of them lie: the last ones")
       ->check(CLI::Range(0, static_cast<int>(sim::kMaxBoards)))
       ->capture_default_str();
-  verb->add_option("--attack", up.order.attack,
-                   "What those send: gd, gauss, lf, adapt-reverse, adapt-boundary, nan, replay, garbage")
+  verb->add_option("--attack", up.order.attack, "What those send: " + sim::attack_names())
       ->capture_default_str();
   auto* dataset =
       verb->add_option("--dataset", up.samples.dataset,

@@ -5,6 +5,7 @@
 
 #include "core/aggregation/aggregator.h"
 #include "core/aggregation/guards/aflguard.h"
+#include "core/aggregation/guards/all_guards.h"
 #include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/basgd.h"
 #include "core/aggregation/guards/kardam.h"
@@ -13,11 +14,6 @@
 #include "core/aggregation/guards/zeno_plus_plus.h"
 
 namespace aflguard::testing {
-
-inline std::vector<GuardKind> all_guard_kinds() {
-  return {async_sgd_kind(), kardam_kind(),        basgd_kind(),     zeno_plus_plus_kind(),
-          aflguard_kind(),  sync_aflguard_kind(), span_guard_kind()};
-}
 
 /// A reference update that tests choose themselves.
 class FixedReference final : public ReferenceSource {

@@ -1,4 +1,4 @@
-#include "lab/tasks/trigger.h"
+#include "lab/attacks/trigger.h"
 
 namespace aflguard::lab {
 namespace {

@@ -1,0 +1,20 @@
+#include "core/aggregation/guards/all_guards.h"
+
+#include <vector>
+
+namespace aflguard {
+
+#define GUARD(name) [[nodiscard]] GuardKind name##_kind();
+#include "core/aggregation/guards/all_guards.inc"
+#undef GUARD
+
+std::span<const GuardKind> all_guards() {
+#define GUARD(name) name##_kind(),
+  static const std::vector<GuardKind> kinds = {
+#include "core/aggregation/guards/all_guards.inc"
+  };
+#undef GUARD
+  return kinds;
+}
+
+}  // namespace aflguard
