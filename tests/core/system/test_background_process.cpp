@@ -51,11 +51,17 @@ TEST("A background program ends with its object") {
   TEST_ASSERT_EQUAL_INT(-1, ::kill(pid, 0));
 }
 
-TEST("A program that cannot be run ends by itself") {
+TEST("A program that ends by itself does not run any more") {
   const testing::TemporaryFolder folder;
-  auto process = BackgroundProcess::start({"aflguard-no-such-program"}, folder.path(), folder / "log");
+  auto process = BackgroundProcess::start({"true"}, folder.path(), folder / "log");
   ASSERT_OK(process);
   wait_until([&] { return !process->running(); }, "it ends");
+}
+
+TEST("A program that does not exist is not found") {
+  const testing::TemporaryFolder folder;
+  const auto process = BackgroundProcess::start({"aflguard-no-such-program"}, folder.path(), folder / "log");
+  TEST_ASSERT_TRUE(!process.ok() && process.error().kind == ErrorKind::kNotFound);
 }
 
 TEST("A log that cannot be written is an error") {
