@@ -1,4 +1,5 @@
 #include "core/base/identifier.h"
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning/broker_files.h"
@@ -10,11 +11,7 @@
 namespace aflguard::fleet {
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr std::uint64_t kMaxPemBytes = 1 << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<Viewer*> Fleet::find_viewer(const std::string& name) {
   Viewer* const viewer = viewers_.find(name);
