@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kPollInterval{5};
 constexpr int kStandardFiles = 3;
 constexpr char kGo = 'g';
 
-/// Pointers to strings that somebody else keeps, as exec() wants them.
+/// As exec() wants them; the words stay with their owner.
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> raw;
   raw.reserve(words.size() + 1);

@@ -1,10 +1,10 @@
 #include <chrono>
 #include <csignal>
-#include <thread>
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
 #include "tests/support/test.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace std::chrono_literals;
@@ -13,22 +13,15 @@ namespace {
 
 constexpr auto kLong = 60s;
 
-void wait_for_text(const std::filesystem::path& file, const std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  for (auto found = read_text_file(file); !found.ok() || *found != text; found = read_text_file(file)) {
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, testing::message_of(found).c_str());
-    std::this_thread::sleep_for(2ms);
-  }
-}
-
 /// What check_running() says once it says something.
 std::string first_problem(ChildGroup& group) {
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (true) {
-    if (const Status running = group.check_running(); !running.ok()) return running.error().message;
-    TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
-    std::this_thread::sleep_for(2ms);
-  }
+  std::string problem;
+  testing::wait_until("a program has ended", [&] {
+    const Status running = group.check_running();
+    if (!running.ok()) problem = running.error().message;
+    return !running.ok();
+  });
+  return problem;
 }
 
 }  // namespace
@@ -46,22 +39,20 @@ TEST("A program that ended by itself is named once, with its code and the end of
 
 TEST("Stopping gives every program its SIGTERM, and kills what does not end in time") {
   const testing::TemporaryFolder folder;
-  ChildGroup group(50ms);
+  ChildGroup group(1s);
   ASSERT_OK(group.start(
       "one that ends", {"sh", "-c", "trap 'echo ended; exit' TERM; echo ready; while :; do sleep 0.01; done"},
       folder.path(), folder / "ends"));
   ASSERT_OK(group.start("one that does not",
                         {"sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done"}, folder.path(),
                         folder / "stays"));
-  wait_for_text(folder / "ends", "ready\n");
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (read_text_file(folder / "stays").value().empty()) {
-    TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
-    std::this_thread::sleep_for(2ms);
+  for (const char* log : {"ends", "stays"}) {
+    testing::wait_until("both have begun", [&] { return !read_text_file(folder / log).value().empty(); });
   }
   group.stop();
   TEST_ASSERT_EQUAL_INT(-1, ::kill(std::stoi(read_text_file(folder / "stays").value()), 0));
-  ASSERT_OK(group.check_running());  // it was told to
+  TEST_ASSERT_EQUAL_STRING("ready\nended\n", read_text_file(folder / "ends").value().c_str());
+  ASSERT_OK(group.check_running());  // they were told to
 }
 
 TEST("A program that does not exist is an error that names it") {

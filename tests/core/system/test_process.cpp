@@ -116,7 +116,7 @@ TEST("Each of a program's files goes where it is told to, in whatever order") {
                      .error = error->get()});
   TEST_ASSERT_EQUAL_STRING("questionanswer\n", heard.rest().c_str());
   TEST_ASSERT_EQUAL_STRING("problem\n", read_text_file(folder / "error").value().c_str());
-  // This process's standard output becomes the program's standard error, though 1 is wired anew before 2.
+  // This process's standard output becomes the program's standard error, though 1 is replaced before 2.
   const Heard crossed(
       {.arguments = {"sh", "-c", "echo answer; echo '(of a program)' >&2"}, .error = STDOUT_FILENO});
   TEST_ASSERT_EQUAL_STRING("answer\n", crossed.rest().c_str());
