@@ -3,7 +3,7 @@
 
 using namespace aflguard;
 using namespace aflguard::bench;
-using namespace aflguard::cli;
+using namespace aflguard::bench;
 using namespace std::chrono_literals;
 
 namespace {
