@@ -20,6 +20,9 @@
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/file_descriptor.h"
+#include "core/system/free_port.h"
+#include "core/system/programs.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/openssl_authority.h"
 #include "models/zoo/zoo_package.h"
@@ -34,12 +37,6 @@ constexpr const char* kFleet = "bench";
 constexpr std::chrono::seconds kTimeout(60);
 constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
 
-/// Debian keeps daemons where ordinary users' PATH does not look.
-std::string mosquitto_program() {
-  constexpr const char* kDebian = "/usr/sbin/mosquitto";
-  return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
-}
-
 /// A folder on a disk, where there is one: /tmp is often memory.
 Result<StagedDirectory> scratch_folder() {
   std::error_code ignored;
@@ -47,29 +44,13 @@ Result<StagedDirectory> scratch_folder() {
   return StagedDirectory::create(parent / ("aflguard-bench-" + std::to_string(::getpid())), true);
 }
 
-/// A port that nothing listens on right now.
-Result<std::uint16_t> free_port(const std::string& host) {
-  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-  socklen_t size = sizeof address;
-  const bool found = listener >= 0 && ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  if (listener >= 0) ::close(listener);
-  if (!found) return unavailable("no free port on " + host);
-  return ntohs(address.sin_port);
-}
-
 bool accepts_connections(const std::string& host, std::uint16_t port) {
-  const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const FileDescriptor connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-  const bool accepted = ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  ::close(connection);
-  return accepted;
+  return ::connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
 /// Noise of MNIST's shape: its gradient costs what any other's costs.
@@ -113,11 +94,6 @@ Result<double> peak_mb(int process) {
     if (word == "VmHWM:" && status >> kib) return kib * 1024 / 1e6;
   }
   return unavailable("process " + std::to_string(process) + " has ended, so its memory is unknown");
-}
-
-fs::path program_beside_us(const std::string& name) {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / name;
 }
 
 double cpu_seconds(int process) {
@@ -353,16 +329,16 @@ Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
 
 Result<double> BenchFleet::sync_ms() const {
   const fs::path path = scratch_.path() / "sync";
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return io_error(path.string() + ": cannot be opened");
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.valid()) return io_error(path.string() + ": cannot be opened");
   std::vector<double> times;
   for (int i = 0; i < 20; ++i) {
     const auto begin = Clock::now();
-    const bool written = ::pwrite(file, &i, sizeof i, 4096 * i) == sizeof i && ::fdatasync(file) == 0;
+    const bool written =
+        ::pwrite(file.get(), &i, sizeof i, 4096 * i) == sizeof i && ::fdatasync(file.get()) == 0;
     if (!written) break;
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
   }
-  ::close(file);
   if (times.empty()) return io_error(path.string() + ": cannot be written");
   return summarise(std::move(times)).median;
 }

@@ -15,9 +15,6 @@
 
 namespace aflguard::bench {
 
-/// A program that was built with this one.
-[[nodiscard]] std::filesystem::path program_beside_us(const std::string& name);
-
 /// CPU time that a process and its threads have used, in seconds; 0 when there is no such process.
 [[nodiscard]] double cpu_seconds(int process);
 

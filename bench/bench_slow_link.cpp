@@ -8,6 +8,8 @@
 
 #include "bench/bench_publishers.h"
 #include "bench/slow_link.h"
+#include "core/system/file_descriptor.h"
+#include "core/system/programs.h"
 
 namespace aflguard::bench {
 namespace {
@@ -18,46 +20,41 @@ constexpr const char* kName = "slow_link_update_s";
 class Sink final {
  public:
   static Result<Sink> open(const char* host) {
-    Sink sink(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    Sink sink(FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+    const int file = sink.file_.get();
     sockaddr_in address{};
     address.sin_family = AF_INET;
     ::inet_pton(AF_INET, host, &address.sin_addr);
     socklen_t size = sizeof address;
     auto* const raw = reinterpret_cast<sockaddr*>(&address);
     const timeval timeout = {30, 0};
-    const bool open = sink.file_ >= 0 && ::bind(sink.file_, raw, size) == 0 && ::listen(sink.file_, 1) == 0 &&
-                      ::getsockname(sink.file_, raw, &size) == 0 &&
-                      ::setsockopt(sink.file_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
+    const bool open = file >= 0 && ::bind(file, raw, size) == 0 && ::listen(file, 1) == 0 &&
+                      ::getsockname(file, raw, &size) == 0 &&
+                      ::setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
     if (!open) return unavailable(std::string("cannot listen on ") + host);
     sink.port_ = ntohs(address.sin_port);
     return sink;
-  }
-  Sink(Sink&& other) noexcept : file_(std::exchange(other.file_, -1)), port_(other.port_) {}
-  Sink& operator=(Sink&&) = delete;
-  ~Sink() {
-    if (file_ >= 0) ::close(file_);
   }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
   Status take(std::size_t bytes) {
-    const int connection = ::accept4(file_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return unavailable("nobody came over the bare link");
+    const FileDescriptor connection(::accept4(file_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!connection.valid()) return unavailable("nobody came over the bare link");
     std::vector<char> buffer(64u << 10);
     ssize_t got = 1;
     while (bytes > 0 && got > 0) {
-      got = ::recv(connection, buffer.data(), std::min(buffer.size(), bytes), 0);
+      got = ::recv(connection.get(), buffer.data(), std::min(buffer.size(), bytes), 0);
       bytes -= static_cast<std::size_t>(std::max<ssize_t>(got, 0));
     }
-    const bool answered = bytes == 0 && ::send(connection, "!", 1, MSG_NOSIGNAL) == 1;
-    ::close(connection);
+    const bool answered = bytes == 0 && ::send(connection.get(), "!", 1, MSG_NOSIGNAL) == 1;
     if (!answered) return unavailable("the bare link broke");
     return {};
   }
 
  private:
-  explicit Sink(int file) : file_(file) {}
-  int file_;
+  explicit Sink(FileDescriptor file) : file_(std::move(file)) {}
+  FileDescriptor file_;
   std::uint16_t port_ = 0;
 };
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/system/process.h"
 
 namespace aflguard::bench {
 
@@ -12,24 +14,29 @@ namespace aflguard::bench {
 /// standard input and waits.
 class LineProcess final {
  public:
-  /// kNotFound when arguments[0] (found through PATH) cannot be run. Its standard error is discarded.
+  /// kNotFound when there is no arguments[0] on the PATH. Its standard error is discarded.
   [[nodiscard]] static Result<LineProcess> start(const std::vector<std::string>& arguments);
-  LineProcess(LineProcess&& other) noexcept;
+  LineProcess(LineProcess&&) noexcept = default;
   LineProcess& operator=(LineProcess&&) = delete;
-  LineProcess(const LineProcess&) = delete;
   ~LineProcess();
 
   [[nodiscard]] Status send(const std::string& line);
   /// The next line without its end; kUnavailable when the process has ended.
   [[nodiscard]] Result<std::string> receive();
 
-  [[nodiscard]] int pid() const { return child_; }
+  [[nodiscard]] int pid() const { return process_.pid(); }
 
  private:
-  LineProcess(int child, std::FILE* to, std::FILE* from) : child_(child), to_(to), from_(from) {}
-  int child_;
-  std::FILE* to_;
-  std::FILE* from_;
+  struct CloseStream {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  using Stream = std::unique_ptr<std::FILE, CloseStream>;
+
+  LineProcess(Process process, Stream to, Stream from)
+      : process_(std::move(process)), to_(std::move(to)), from_(std::move(from)) {}
+  Process process_;
+  Stream to_;
+  Stream from_;
 };
 
 }  // namespace aflguard::bench

@@ -37,16 +37,14 @@ Status run(const std::vector<std::string>& prefix, const std::string& command) {
   return unavailable("'" + command + "' failed: " + outcome->last_line());
 }
 
-Result<int> open_tun(const char* name) {
-  const int file = ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return unavailable(std::string("/dev/net/tun: ") + std::strerror(errno));
+Result<FileDescriptor> open_tun(const char* name) {
+  FileDescriptor file(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) return unavailable(std::string("/dev/net/tun: ") + std::strerror(errno));
   ifreq request{};
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
   std::strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-  if (::ioctl(file, TUNSETIFF, &request) != 0) {
-    const std::string why = std::strerror(errno);
-    ::close(file);
-    return unavailable(std::string("network device ") + name + ": " + why);
+  if (::ioctl(file.get(), TUNSETIFF, &request) != 0) {
+    return unavailable(std::string("network device ") + name + ": " + std::strerror(errno));
   }
   return file;
 }
@@ -102,9 +100,8 @@ Status SlowLink::set_up() {
 SlowLink::~SlowLink() {
   stopping_ = true;
   if (carrier_.joinable()) carrier_.join();
-  for (const int device : {here_, board_}) {
-    if (device >= 0) ::close(device);  // which removes it
-  }
+  here_.close();  // which removes the device
+  board_.close();
   if (has_namespace_) (void)run({}, "ip netns delete " + name_);
 }
 
@@ -121,12 +118,12 @@ void SlowLink::carry() const {
     const auto wait = std::max<std::chrono::nanoseconds>(wake - now, std::chrono::nanoseconds(0));
     const timespec timeout = {static_cast<time_t>(wait.count() / 1'000'000'000),
                               wait.count() % 1'000'000'000};
-    std::array<pollfd, 2> files = {pollfd{board_, POLLIN, 0}, pollfd{here_, POLLIN, 0}};
+    std::array<pollfd, 2> files = {pollfd{board_.get(), POLLIN, 0}, pollfd{here_.get(), POLLIN, 0}};
     (void)::ppoll(files.data(), files.size(), &timeout, nullptr);
-    take_packets(board_, up);
-    take_packets(here_, down);
-    deliver_packets(up, here_);
-    deliver_packets(down, board_);
+    take_packets(board_.get(), up);
+    take_packets(here_.get(), down);
+    deliver_packets(up, here_.get());
+    deliver_packets(down, board_.get());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard::bench {
 
@@ -44,8 +45,8 @@ class SlowLink final {
   SlowLinkOptions terms_;
   std::string name_;
   bool has_namespace_ = false;
-  int here_ = -1;   ///< TUN device of this end
-  int board_ = -1;  ///< of the board's end
+  FileDescriptor here_;   ///< TUN device of this end
+  FileDescriptor board_;  ///< of the board's end
   std::atomic<bool> stopping_{false};
   std::thread carrier_;
 };

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/system/file_descriptor.h"
+#include "core/system/process.h"
 #include "fleet/monitor/frame.h"
 
 namespace aflguard::bench {
@@ -15,32 +17,32 @@ namespace aflguard::bench {
 /// A program on a pseudo-terminal, as somebody in front of one would use it. It ends with this object.
 class TerminalProcess final {
  public:
-  /// kIo when no terminal can be had; a program that cannot be run ends at once.
+  /// kIo when no terminal can be had, kNotFound when there is no such program.
   [[nodiscard]] static Result<TerminalProcess> start(const std::vector<std::string>& arguments,
                                                      view::ScreenSize size);
-  TerminalProcess(TerminalProcess&& other) noexcept;
+  TerminalProcess(TerminalProcess&&) noexcept = default;
   TerminalProcess& operator=(TerminalProcess&&) = delete;
-  TerminalProcess(const TerminalProcess&) = delete;
   ~TerminalProcess();
 
   [[nodiscard]] Status type(const std::string& keys) const;
   using Take = std::function<void(std::string_view)>;
   /// Hands over what is written within `span`. kUnavailable when the program has ended.
   [[nodiscard]] Status read_for(const Take& take, std::chrono::steady_clock::duration span) const;
-  /// Hands over what is written until `enough` says so. kUnavailable when that takes longer than `patience`
+  /// Hands over what is written until `enough` says so. kUnavailable when that takes longer than `timeout`
   /// or the program has ended.
   [[nodiscard]] Status read_until(const Take& take, const std::function<bool()>& enough,
                                   std::chrono::steady_clock::duration timeout) const;
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
  private:
-  TerminalProcess(pid_t pid, int terminal) : pid_(pid), terminal_(terminal) {}
+  TerminalProcess(Process process, FileDescriptor terminal)
+      : process_(std::move(process)), terminal_(std::move(terminal)) {}
   /// False when `deadline` came first.
   [[nodiscard]] Result<bool> read_once(const Take& take,
                                        std::chrono::steady_clock::time_point deadline) const;
 
-  pid_t pid_;     ///< below 0: not ours any more
-  int terminal_;  ///< our end
+  Process process_;
+  FileDescriptor terminal_;  ///< our end
 };
 
 }  // namespace aflguard::bench

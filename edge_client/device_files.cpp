@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/identifier.h"
+#include "core/identity/pem_limit.h"
 #include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
@@ -12,8 +13,6 @@
 namespace aflguard::edge {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::uint64_t kMaxPemBytes = 1u << 20;
 
 template <typename T>
 Result<T> in_file(const fs::path& path, Result<T> result) {

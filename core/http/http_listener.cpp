@@ -16,25 +16,12 @@
 #include <vector>
 
 #include "core/http/http_request.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
-
-class Descriptor final {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// An address of either family.
 struct Address {
@@ -81,7 +68,7 @@ bool is_loopback(Address address) {
 
 /// One peer, from its first byte to the end.
 struct Connection {
-  Descriptor socket;
+  FileDescriptor socket;
   Time deadline;
   std::string in = {};
   std::string out = {};
@@ -95,7 +82,7 @@ struct Connection {
 
 class HttpListener::Server final {
  public:
-  Server(Descriptor listener, Descriptor wake, Address address, Answer answer, const Limits& limits)
+  Server(FileDescriptor listener, FileDescriptor wake, Address address, Answer answer, const Limits& limits)
       : listener_(std::move(listener)),
         wake_(std::move(wake)),
         address_(address),
@@ -121,8 +108,8 @@ class HttpListener::Server final {
   void write_to(Connection& peer);
   [[nodiscard]] int wait_ms() const;
 
-  Descriptor listener_;
-  Descriptor wake_;
+  FileDescriptor listener_;
+  FileDescriptor wake_;
   Address address_;
   const Answer answer_;
   const Limits limits_;
@@ -163,7 +150,7 @@ int HttpListener::Server::wait_ms() const {
 void HttpListener::Server::accept_peers() {
   // A few at a time, so that those who are here get their turn in a flood too.
   for (std::size_t i = 0; i < limits_.connections; ++i) {
-    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.get() < 0) {
       // Out of descriptors: whoever waits longest gives one back.
       if ((errno == EMFILE || errno == ENFILE) && !peers_.empty()) peers_.pop_front();
@@ -233,8 +220,8 @@ HttpListener::~HttpListener() = default;
 Result<std::unique_ptr<HttpListener>> HttpListener::open(const std::string& address, Answer answer,
                                                          const Limits& limits) {
   TRY(Address where, parse_address(address));
-  Descriptor listener(::socket(where.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  Descriptor wake(::eventfd(0, EFD_CLOEXEC));
+  FileDescriptor listener(::socket(where.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  FileDescriptor wake(::eventfd(0, EFD_CLOEXEC));
   const int yes = 1;
   const bool listens = listener.get() >= 0 && wake.get() >= 0 &&
                        ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&

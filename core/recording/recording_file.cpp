@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/system/file_descriptor.h"
+
 namespace aflguard {
 namespace {
 
@@ -39,28 +41,6 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
 
 Error system_error(const fs::path& path, std::string_view doing) {
   return io_error(path.string() + ": cannot " + std::string(doing) + ": " + std::strerror(errno));
-}
-
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// False at the end of the file and on errors (errno is 0 at the end).
-bool read_all(int file, std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    errno = 0;
-    const ssize_t got = ::read(file, bytes.data(), bytes.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-  }
-  return true;
 }
 
 fs::path segment_name(unsigned number) {
@@ -93,9 +73,9 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path&
     if (std::sscanf(before.back().stem().c_str(), "segment-%u", &last) == 1) number = last + 1;
   }
   const fs::path path = folder / segment_name(number);
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-  if (file < 0) return system_error(path, "create it");
-  std::unique_ptr<RecordingWriter> writer(new RecordingWriter(file, path, max_bytes));
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  if (!file.valid()) return system_error(path, "create it");
+  std::unique_ptr<RecordingWriter> writer(new RecordingWriter(std::move(file), path, max_bytes));
   const Status begun = writer->begin(header);
   if (begun.ok()) return writer;
   fs::remove(path, failed);  // there is nothing in it
@@ -103,13 +83,9 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const fs::path&
 }
 
 Status RecordingWriter::begin(const RecordingHeader& header) {
-  if (!write_all(file_, std::as_bytes(std::span(kMagic)))) return system_error(path_, "write");
+  if (!write_all(file_.get(), std::as_bytes(std::span(kMagic)))) return system_error(path_, "write");
   bytes_ = kMagic.size();
   return append(encode_entry(header));
-}
-
-RecordingWriter::~RecordingWriter() {
-  ::close(file_);
 }
 
 Status RecordingWriter::append(std::span<const std::byte> entry) {
@@ -119,41 +95,30 @@ Status RecordingWriter::append(std::span<const std::byte> entry) {
   }
   std::array<std::uint64_t, 2> frame = {entry.size(), checksum(entry)};
   static_assert(sizeof(frame) == kFrameBytes && std::endian::native == std::endian::little);
-  if (write_all(file_, std::as_bytes(std::span(frame))) && write_all(file_, entry)) {
+  if (write_all(file_.get(), std::as_bytes(std::span(frame))) && write_all(file_.get(), entry)) {
     bytes_ += kFrameBytes + entry.size();
     return {};
   }
   const Error failed = system_error(path_, "write");
-  if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) return failed;
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) return failed;
   return failed;
 }
 
 Result<RecordingReader> RecordingReader::open(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return system_error(path, "read it");
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return system_error(path, "read it");
   struct stat info {};
-  const std::uint64_t size = ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-  RecordingReader reader(file, path, size);
+  const std::uint64_t size = ::fstat(file.get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+  RecordingReader reader(std::move(file), path, size);
   std::array<std::byte, kMagic.size()> magic{};
   const std::size_t begun = std::min<std::uint64_t>(size, magic.size());
-  if (!read_all(file, std::span(magic).first(begun)) ||
+  if (!read_exactly(reader.file_.get(), std::span(magic).first(begun)) ||
       std::memcmp(magic.data(), kMagic.data(), begun) != 0) {
     return corrupt(path.string() + ": is no recording of this version");
   }
   reader.position_ = begun;
   reader.cut_short_ = begun < magic.size();
   return reader;
-}
-
-RecordingReader::RecordingReader(RecordingReader&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      path_(std::move(other.path_)),
-      size_(other.size_),
-      position_(other.position_),
-      cut_short_(other.cut_short_) {}
-
-RecordingReader::~RecordingReader() {
-  if (file_ >= 0) ::close(file_);
 }
 
 Result<std::optional<RecordingEntry>> RecordingReader::next() {
@@ -166,14 +131,15 @@ Result<std::optional<RecordingEntry>> RecordingReader::next() {
     cut_short_ = true;
     return std::optional<RecordingEntry>();
   }
-  if (!read_all(file_, std::as_writable_bytes(std::span(frame)))) return system_error(path_, "read");
+  if (!read_exactly(file_.get(), std::as_writable_bytes(std::span(frame))))
+    return system_error(path_, "read");
   if (frame[0] > kMaxEntry) return damaged("is damaged: impossible length");
   if (frame[0] > size_ - position_ - kFrameBytes) {
     cut_short_ = true;
     return std::optional<RecordingEntry>();
   }
   Bytes body(frame[0]);
-  if (!read_all(file_, body)) return system_error(path_, "read");
+  if (!read_exactly(file_.get(), body)) return system_error(path_, "read");
   if (checksum(body) != frame[1]) return damaged("is damaged: its checksum does not match");
   auto entry = decode_entry(body);
   if (!entry) return damaged("is damaged: " + entry.error().message);

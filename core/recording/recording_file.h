@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/recording/recording.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard {
 
@@ -20,9 +21,6 @@ class RecordingWriter final {
   [[nodiscard]] static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& folder,
                                                                        const RecordingHeader& header,
                                                                        std::uint64_t max_bytes = UINT64_MAX);
-  ~RecordingWriter();
-  RecordingWriter(const RecordingWriter&) = delete;
-  RecordingWriter& operator=(const RecordingWriter&) = delete;
 
   /// After a failure the file ends with the last whole entry, and nothing more should be appended.
   [[nodiscard]] Status append(std::span<const std::byte> entry);
@@ -32,9 +30,9 @@ class RecordingWriter final {
 
  private:
   [[nodiscard]] Status begin(const RecordingHeader& header);
-  RecordingWriter(int file, std::filesystem::path path, std::uint64_t max_bytes)
-      : file_(file), path_(std::move(path)), max_bytes_(max_bytes) {}
-  int file_;
+  RecordingWriter(FileDescriptor file, std::filesystem::path path, std::uint64_t max_bytes)
+      : file_(std::move(file)), path_(std::move(path)), max_bytes_(max_bytes) {}
+  FileDescriptor file_;
   std::filesystem::path path_;
   std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
@@ -44,9 +42,6 @@ class RecordingWriter final {
 class RecordingReader final {
  public:
   [[nodiscard]] static Result<RecordingReader> open(const std::filesystem::path& path);
-  RecordingReader(RecordingReader&& other) noexcept;
-  RecordingReader& operator=(RecordingReader&&) = delete;
-  ~RecordingReader();
 
   /// The next entry; none at the end, also when the last one is cut short (see cut_short()). kCorrupt, with
   /// its place, when an entry is damaged.
@@ -55,9 +50,9 @@ class RecordingReader final {
   [[nodiscard]] bool cut_short() const { return cut_short_; }
 
  private:
-  RecordingReader(int file, std::filesystem::path path, std::uint64_t size)
-      : file_(file), path_(std::move(path)), size_(size) {}
-  int file_;
+  RecordingReader(FileDescriptor file, std::filesystem::path path, std::uint64_t size)
+      : file_(std::move(file)), path_(std::move(path)), size_(size) {}
+  FileDescriptor file_;
   std::filesystem::path path_;
   std::uint64_t size_;
   std::uint64_t position_ = 0;

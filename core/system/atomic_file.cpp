@@ -7,6 +7,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "core/system/file_descriptor.h"
+
 namespace aflguard {
 namespace fs = std::filesystem;
 namespace {
@@ -15,36 +17,10 @@ std::string last_error() {
   return std::strerror(errno);
 }
 
-class FileDescriptor final {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { close(); }
-  [[nodiscard]] int get() const { return fd_; }
-  bool close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
-
-Status write_all(int fd, std::span<const std::byte> bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error("cannot write " + path.string() + ": " + last_error());
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 void sync_directory(const fs::path& directory) {
   FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems refuse to sync folders; the rename itself is still atomic there.
-  if (fd.get() >= 0) (void)::fsync(fd.get());
+  if (fd.valid()) (void)::fsync(fd.get());
 }
 
 mode_t current_umask() {
@@ -72,22 +48,16 @@ Status write_file_atomically(const fs::path& path, std::span<const std::span<con
   }
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (fd.get() < 0) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
-  Status status;
-  for (const auto part : parts) {
-    if (status.ok()) status = write_all(fd.get(), part, path);
-  }
-  if (status.ok()) {
-    // mkostemp made it 0600.
-    const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();
-    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
-        ::rename(temporary.c_str(), path.c_str()) != 0) {
-      status = io_error("cannot write " + path.string() + ": " + last_error());
-    }
-  }
-  if (!status.ok()) {
+  if (!fd.valid()) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
+  const bool written =
+      std::all_of(parts.begin(), parts.end(), [&](const auto part) { return write_all(fd.get(), part); });
+  // mkostemp made it 0600.
+  const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();
+  if (!written || ::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
+      ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const Error failure = io_error("cannot write " + path.string() + ": " + last_error());
     ::unlink(temporary.c_str());
-    return status;
+    return failure;
   }
   sync_directory(folder_of(path));
   return {};
@@ -102,7 +72,7 @@ namespace {
 template <typename Container>
 Result<Container> read_whole(const fs::path& path, std::uint64_t limit) {
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) {
+  if (!fd.valid()) {
     const std::string text = "cannot open " + path.string() + ": " + last_error();
     return errno == ENOENT ? not_found(text) : io_error(text);
   }
@@ -116,15 +86,9 @@ Result<Container> read_whole(const fs::path& path, std::uint64_t limit) {
   }
   Container content;
   content.resize(size);
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::read(fd.get(), content.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error("cannot read " + path.string() + ": " + last_error());
-    if (got == 0) return io_error(path.string() + " became shorter while it was read");
-    done += static_cast<std::size_t>(got);
-  }
-  return content;
+  if (read_exactly(fd.get(), std::as_writable_bytes(std::span(content)))) return content;
+  if (errno == 0) return io_error(path.string() + " became shorter while it was read");
+  return io_error("cannot read " + path.string() + ": " + last_error());
 }
 
 }  // namespace

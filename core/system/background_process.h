@@ -2,10 +2,10 @@
 
 #include <filesystem>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/system/process.h"
 
 namespace aflguard {
 
@@ -15,24 +15,20 @@ class BackgroundProcess final {
  public:
   /// Starts arguments[0] (found through PATH) in `folder`; its output is added to the file `log`, its input
   /// is empty. The thread that calls this must live as long as the program is wanted: the system ends it with
-  /// that thread. kIo when no process can be made; a program that cannot be run ends at once with code 127.
+  /// that thread. kNotFound when there is no such program, kIo when it cannot be started.
   [[nodiscard]] static Result<BackgroundProcess> start(const std::vector<std::string>& arguments,
                                                        const std::filesystem::path& folder,
                                                        const std::filesystem::path& log);
-  BackgroundProcess(BackgroundProcess&& other) noexcept;
-  BackgroundProcess& operator=(BackgroundProcess&& other) noexcept;
-  BackgroundProcess(const BackgroundProcess&) = delete;
-  ~BackgroundProcess();
 
   /// False once it has ended by itself.
-  [[nodiscard]] bool running();
+  [[nodiscard]] bool running() { return process_.running(); }
   /// Sends the signal and waits until the program is gone. Nothing happens to one that is gone already.
   void end(int signal);
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
  private:
-  explicit BackgroundProcess(pid_t pid) : pid_(pid) {}
-  pid_t pid_;  ///< below 0: gone
+  explicit BackgroundProcess(Process process) : process_(std::move(process)) {}
+  Process process_;
 };
 
 }  // namespace aflguard

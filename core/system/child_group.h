@@ -2,12 +2,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/system/process.h"
 
 namespace aflguard {
 
@@ -15,14 +14,15 @@ namespace aflguard {
 /// process groups of their own, so that Ctrl-C reaches this program alone, which then stops them in order.
 class ChildGroup final {
  public:
-  /// `grace`: how long a program has to end after SIGTERM before it is killed.
-  explicit ChildGroup(std::chrono::milliseconds grace) : grace_(grace) {}
+  /// `timeout`: how long a program has to end after SIGTERM before it is killed.
+  explicit ChildGroup(std::chrono::milliseconds timeout) : timeout_(timeout) {}
   ChildGroup(const ChildGroup&) = delete;
   ChildGroup& operator=(const ChildGroup&) = delete;
   ~ChildGroup() { stop(); }
 
   /// Starts arguments[0] (found through PATH) in `folder`; what it writes is appended to `log`. Call it from
-  /// the main thread: children end with the thread that started them.
+  /// the main thread: children end with the thread that started them. kNotFound when there is no such
+  /// program.
   [[nodiscard]] Status start(const std::string& name, const std::vector<std::string>& arguments,
                              const std::filesystem::path& folder, const std::filesystem::path& log);
 
@@ -36,9 +36,10 @@ class ChildGroup final {
   struct Child {
     std::string name;
     std::filesystem::path log;
-    pid_t pid = -1;
+    Process process;
+    bool reported = false;  ///< that it has ended
   };
-  std::chrono::milliseconds grace_;
+  std::chrono::milliseconds timeout_;
   std::vector<Child> children_;
 };
 

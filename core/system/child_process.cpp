@@ -2,51 +2,14 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
 #include <string_view>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
+#include "core/system/file_descriptor.h"
+#include "core/system/process.h"
 
 namespace aflguard {
 namespace {
-
-/// posix_spawn's description of the child's files and folder.
-class FileActions final {
- public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-
-  void set(const std::filesystem::path& folder, int output) {
-    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
-  }
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-                    int output) {
-  FileActions actions;
-  actions.set(folder, output);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int problem = ::posix_spawnp(&child, argv[0], actions.get(), nullptr, argv.data(), environ);
-  if (problem == 0) return child;
-  const std::string text = "cannot run " + arguments[0] + ": " + std::strerror(problem);
-  return problem == ENOENT ? not_found(text) : io_error(text);
-}
 
 /// Everything the child writes until it closes its end; only the last part is kept.
 std::string read_to_end(int input) {
@@ -61,13 +24,6 @@ std::string read_to_end(int input) {
   }
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 }  // namespace
 
 std::string ProgramOutcome::last_line() const {
@@ -78,20 +34,15 @@ std::string ProgramOutcome::last_line() const {
 
 Result<ProgramOutcome> run_program(const std::vector<std::string>& arguments,
                                    const std::filesystem::path& folder) {
-  check(!arguments.empty(), "run_program needs a program");
-  std::array<int, 2> pipe_ends{};
-  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    return io_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  const auto child = spawn(arguments, folder, pipe_ends[1]);
-  ::close(pipe_ends[1]);
+  TRY(Pipe pipe, make_pipe());
+  TRY(Process process, Process::start({.arguments = arguments,
+                                       .folder = folder,
+                                       .output = pipe.write_end.get(),
+                                       .error = pipe.write_end.get()}));
+  pipe.write_end.close();
   ProgramOutcome outcome;
-  if (child.ok()) {
-    outcome.output = read_to_end(pipe_ends[0]);
-    outcome.exit_code = wait_for(*child);
-  }
-  ::close(pipe_ends[0]);
-  if (!child.ok()) return child.error();
+  outcome.output = read_to_end(pipe.read_end.get());
+  outcome.exit_code = process.wait().shell_code();
   return outcome;
 }
 

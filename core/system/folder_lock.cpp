@@ -1,12 +1,6 @@
 #include "core/system/folder_lock.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <string>
-#include <sys/file.h>
-#include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace aflguard {
@@ -15,20 +9,10 @@ namespace fs = std::filesystem;
 Result<FolderLock> FolderLock::acquire(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  const fs::path path = folder / ".lock";
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return io_error("cannot write to " + folder.string() + ": " + std::strerror(errno));
-  FolderLock lock(fd);
-  while (::flock(fd, LOCK_EX) != 0) {
-    if (errno != EINTR) return io_error("cannot lock " + path.string() + ": " + std::strerror(errno));
-  }
-  return lock;
-}
-
-FolderLock::FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-FolderLock::~FolderLock() {
-  if (fd_ >= 0) ::close(fd_);
+  // Everybody who may write to the folder may lock it.
+  auto lock = FileLock::take(folder / ".lock", {.mode = 0666, .timeout = kLockWithoutTimeout});
+  if (!lock.ok()) return io_error("cannot write to " + folder.string() + ": " + lock.error().message);
+  return FolderLock(std::move(*lock));
 }
 
 void FolderLock::remove_leftovers(const fs::path& target) const {

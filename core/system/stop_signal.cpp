@@ -1,14 +1,13 @@
 #include "core/system/stop_signal.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
 #include <unistd.h>
 
 #include "core/base/check.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard {
 namespace {
@@ -40,16 +39,11 @@ struct StopSignal::Handlers {
       ::sigaction(SIGPIPE, &old_pipe, nullptr);
     }
     write_end.store(-1);
-    for (const int fd : fds) {
-      if (fd >= 0) ::close(fd);
-    }
   }
 
   [[nodiscard]] Status install() {
-    if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
-      return io_error(std::string("cannot make a pipe for signals: ") + std::strerror(errno));
-    }
-    write_end.store(fds[1]);
+    TRY(pipe, make_pipe());
+    write_end.store(pipe.write_end.get());
     struct sigaction ours {};
     ours.sa_handler = on_signal;
     ours.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
@@ -62,7 +56,7 @@ struct StopSignal::Handlers {
     return {};
   }
 
-  std::array<int, 2> fds{-1, -1};
+  Pipe pipe;  ///< outlives the handlers, which write to it
   bool installed = false;
   struct sigaction old_term {};
   struct sigaction old_int {};
@@ -78,7 +72,7 @@ Result<std::unique_ptr<StopSignal>> StopSignal::install(std::function<void()> on
 
 StopSignal::StopSignal(std::unique_ptr<Handlers> handlers, std::function<void()> on_stop)
     : handlers_(std::move(handlers)), on_stop_(std::move(on_stop)) {
-  waiter_ = std::thread([this, fd = handlers_->fds[0]] {
+  waiter_ = std::thread([this, fd = handlers_->pipe.read_end.get()] {
     char what = kEnd;
     while (::read(fd, &what, 1) < 0 && errno == EINTR) {
     }
@@ -89,7 +83,7 @@ StopSignal::StopSignal(std::unique_ptr<Handlers> handlers, std::function<void()>
 }
 
 StopSignal::~StopSignal() {
-  (void)!::write(handlers_->fds[1], &kEnd, 1);
+  (void)!::write(handlers_->pipe.write_end.get(), &kEnd, 1);
   waiter_.join();
 }
 

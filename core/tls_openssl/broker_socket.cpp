@@ -17,11 +17,8 @@ using Addresses = std::unique_ptr<addrinfo, OpensslFree<::freeaddrinfo>>;
 
 }  // namespace
 
-Socket::~Socket() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-Result<Socket> open_connection(const std::string& host, std::uint16_t port, std::chrono::seconds timeout) {
+Result<FileDescriptor> open_connection(const std::string& host, std::uint16_t port,
+                                       std::chrono::seconds timeout) {
   const std::string place = host + ":" + std::to_string(port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -34,8 +31,8 @@ Result<Socket> open_connection(const std::string& host, std::uint16_t port, std:
   const timeval limit{static_cast<time_t>(timeout.count()), 0};
   int problem = ECONNREFUSED;
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
-    Socket made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
-    if (made.get() < 0) continue;
+    FileDescriptor made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+    if (!made.valid()) continue;
     ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;

@@ -32,7 +32,7 @@ Result<TlsConnection> TlsConnection::prepare(const std::string& host, std::uint1
                                              const std::optional<TlsIdentity>& identity,
                                              std::chrono::seconds timeout) {
   TRY(auto context, make_context(authority_pem, identity));
-  TRY(Socket socket, open_connection(host, port, timeout));
+  TRY(FileDescriptor socket, open_connection(host, port, timeout));
   OpensslConnection connection(SSL_new(context.get()));
   if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
     return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");

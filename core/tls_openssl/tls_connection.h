@@ -47,9 +47,9 @@ class TlsConnection final {
   [[nodiscard]] SSL* get() const { return connection_.get(); }
 
  private:
-  TlsConnection(Socket socket, OpensslContext context, OpensslConnection connection)
+  TlsConnection(FileDescriptor socket, OpensslContext context, OpensslConnection connection)
       : socket_(std::move(socket)), context_(std::move(context)), connection_(std::move(connection)) {}
-  Socket socket_;
+  FileDescriptor socket_;
   OpensslContext context_;
   OpensslConnection connection_;  ///< gone before its socket is
 };

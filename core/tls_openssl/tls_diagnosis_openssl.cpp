@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "core/system/file_descriptor.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 
 namespace aflguard {
@@ -41,29 +42,26 @@ class Connection final {
       return;
     }
     const Addresses addresses(found);
-    for (const addrinfo* address = found; address != nullptr && file_ < 0; address = address->ai_next) {
+    for (const addrinfo* address = found; address != nullptr && !file_.valid(); address = address->ai_next) {
       connect(*address);
     }
   }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection() {
-    if (file_ >= 0) ::close(file_);
-  }
-  [[nodiscard]] int file() const { return file_; }
+  [[nodiscard]] int file() const { return file_.get(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
   void connect(const addrinfo& address) {
-    file_ = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (file_ < 0) return;
-    ::setsockopt(file_, SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof kTimeout);
-    ::setsockopt(file_, SOL_SOCKET, SO_SNDTIMEO, &kTimeout, sizeof kTimeout);  // connect() too
-    if (::connect(file_, address.ai_addr, address.ai_addrlen) == 0) return;
-    problem_ = std::strerror(errno == EINPROGRESS ? ETIMEDOUT : errno);
-    ::close(std::exchange(file_, -1));
+    FileDescriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket.valid()) return;
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof kTimeout);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kTimeout, sizeof kTimeout);  // connect() too
+    if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) {
+      file_ = std::move(socket);
+    } else {
+      problem_ = std::strerror(errno == EINPROGRESS ? ETIMEDOUT : errno);
+    }
   }
-  int file_ = -1;
+  FileDescriptor file_;
   std::string problem_;
 };
 

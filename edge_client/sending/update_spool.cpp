@@ -107,26 +107,15 @@ Result<UpdateSpool> UpdateSpool::open(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return io_error("cannot make folder " + folder.string() + ": " + error.message());
-  const fs::path lock_file = folder / "lock";
-  const int lock = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return io_error("cannot open " + lock_file.string() + ": " + std::strerror(errno));
-  UpdateSpool spool(folder, lock);
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    return unavailable(folder.string() + " is in use by another process; two clients need two state folders");
+  auto lock = FileLock::take(folder / "lock");
+  if (!lock.ok() && lock.error().kind == ErrorKind::kUnavailable) {
+    return unavailable(folder.string() + " is in use by another process" + lock_holder_text(folder / "lock") +
+                       "; two clients need two state folders");
   }
+  if (!lock.ok()) return lock.error();
+  UpdateSpool spool(folder, std::move(*lock));
   TRY_STATUS(spool.scan());
   return spool;
-}
-
-UpdateSpool::UpdateSpool(UpdateSpool&& other) noexcept
-    : folder_(std::move(other.folder_)),
-      lock_(std::exchange(other.lock_, -1)),
-      last_sequence_(other.last_sequence_),
-      waiting_(std::move(other.waiting_)),
-      warnings_(std::move(other.warnings_)) {}
-
-UpdateSpool::~UpdateSpool() {
-  if (lock_ >= 0) ::close(lock_);
 }
 
 fs::path UpdateSpool::file(std::uint64_t sequence, const char* kind) const {

@@ -11,6 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/identity/signature.h"
+#include "core/system/file_lock.h"
 
 namespace aflguard::edge {
 
@@ -39,10 +40,6 @@ class UpdateSpool final {
   /// Makes the folder, and holds it for this process alone: kUnavailable when another one has it. A file that
   /// is damaged is put aside as N.damaged, never sent; its number counts as used.
   [[nodiscard]] static Result<UpdateSpool> open(const std::filesystem::path& folder);
-  UpdateSpool(UpdateSpool&& other) noexcept;
-  UpdateSpool& operator=(UpdateSpool&&) = delete;
-  UpdateSpool(const UpdateSpool&) = delete;
-  ~UpdateSpool();
 
   /// The update that was waiting when the spool was opened, once.
   [[nodiscard]] std::optional<SpooledUpdate> take_waiting() { return std::exchange(waiting_, std::nullopt); }
@@ -63,14 +60,15 @@ class UpdateSpool final {
   void finish(std::uint64_t sequence);
 
  private:
-  UpdateSpool(std::filesystem::path folder, int lock) : folder_(std::move(folder)), lock_(lock) {}
+  UpdateSpool(std::filesystem::path folder, FileLock lock)
+      : folder_(std::move(folder)), lock_(std::move(lock)) {}
   [[nodiscard]] Status scan();
   [[nodiscard]] std::filesystem::path file(std::uint64_t sequence, const char* kind) const;
   void put_aside(const std::filesystem::path& path, const std::string& why);
   void remove_all_but(std::uint64_t sequence);
 
   std::filesystem::path folder_;
-  int lock_;
+  FileLock lock_;
   std::uint64_t last_sequence_ = 0;
   std::optional<SpooledUpdate> waiting_;
   std::vector<std::string> warnings_;

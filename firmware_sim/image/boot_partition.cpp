@@ -10,6 +10,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "core/system/file_descriptor.h"
 #include "firmware_sim/image/fat_clusters.h"
 #include "firmware_sim/image/image_plan.h"
 
@@ -42,33 +43,27 @@ Status mtool(std::vector<std::string> arguments) {
 class Medium final {
  public:
   static Result<Medium> open(const fs::path& path, int mode) {
-    Medium made(path, ::open(path.c_str(), mode | O_CLOEXEC));
-    if (made.fd_ >= 0) return made;
+    FileDescriptor file(::open(path.c_str(), mode | O_CLOEXEC));
+    if (file.valid()) return Medium(path, std::move(file));
     const std::string text = "cannot open " + path.string() + ": " + std::strerror(errno);
     if (errno == ENOENT) return not_found(text);
     return io_error(text + (errno == EACCES ? "; cards belong to root: try it with sudo" : ""));
   }
-  Medium(Medium&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-  Medium& operator=(Medium&&) = delete;
-  Medium(const Medium&) = delete;
-  ~Medium() {
-    if (fd_ >= 0) ::close(fd_);
-  }
   [[nodiscard]] std::string sector(std::uint64_t offset) const {
     std::string bytes(kSector, '\0');
-    const ssize_t got = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t got = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return bytes;
   }
   [[nodiscard]] std::uint64_t bytes() const {
-    const off_t end = ::lseek(fd_, 0, SEEK_END);
+    const off_t end = ::lseek(file_.get(), 0, SEEK_END);
     return end < 0 ? 0 : static_cast<std::uint64_t>(end);
   }
   [[nodiscard]] Status clear(std::uint64_t offset, std::uint64_t bytes) const {
     const std::string zeros(kClearBytes, '\0');
     while (bytes > 0) {
       const std::size_t part = std::min<std::uint64_t>(bytes, zeros.size());
-      const ssize_t written = ::pwrite(fd_, zeros.data(), part, static_cast<off_t>(offset));
+      const ssize_t written = ::pwrite(file_.get(), zeros.data(), part, static_cast<off_t>(offset));
       if (written <= 0) return io_error("cannot write " + path_.string() + ": " + std::strerror(errno));
       offset += static_cast<std::uint64_t>(written);
       bytes -= static_cast<std::uint64_t>(written);
@@ -76,15 +71,15 @@ class Medium final {
     return {};
   }
   [[nodiscard]] Status sync() const {
-    if (::fsync(fd_) == 0) return {};
+    if (::fsync(file_.get()) == 0) return {};
     return io_error("cannot write " + path_.string() + ": " + std::strerror(errno));
   }
 
  private:
   static constexpr std::size_t kClearBytes = 64 << 10;
-  Medium(fs::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  Medium(fs::path path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   fs::path path_;
-  int fd_;
+  FileDescriptor file_;
 };
 
 /// Removes a file, if there is one, so that its content is gone, too: it may be a key.

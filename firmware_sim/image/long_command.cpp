@@ -4,21 +4,17 @@
 #include <chrono>
 #include <csignal>
 #include <sstream>
-#include <sys/wait.h>
-#include <thread>
 
 #include "core/system/atomic_file.h"
-#include "core/system/background_process.h"
 #include "core/system/child_process.h"
+#include "core/system/file_descriptor.h"
+#include "core/system/process.h"
 
 namespace aflguard::image {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance{300};
+constexpr std::chrono::milliseconds kPollInterval{300};
 constexpr const char* kStep = "aflguard-step: ";
-/// Written by the shell around the command when it has ended well: a background process does not tell its
-/// exit code.
-constexpr const char* kDone = "aflguard-command: done";
 
 std::string text_of(const std::filesystem::path& log) {
   auto text = read_text_file(log);
@@ -36,28 +32,27 @@ Status run_long_command(const LongCommand& command, Progress& progress,
                         const std::function<bool()>& stopped) {
   std::error_code error;
   std::filesystem::remove(command.log, error);
-  // The shell passes a request to end on to the command, and waits for it.
-  std::vector<std::string> arguments = {
-      "sh", "-c",
-      "trap 'kill -TERM $child 2>/dev/null; wait $child; exit 130' TERM INT HUP; \"$@\" & child=$!; "
-      "wait $child && echo '" +
-          std::string(kDone) + "'",
-      "sh"};
-  arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
-  TRY(BackgroundProcess process, BackgroundProcess::start(arguments, command.folder, command.log));
+  TRY(const FileDescriptor output, open_log(command.log));
+  // Ctrl-C comes to this program alone, which then asks the command to end.
+  TRY(Process process, Process::start({.arguments = command.arguments,
+                                       .folder = command.folder,
+                                       .output = output.get(),
+                                       .error = output.get(),
+                                       .group = ProcessGroup::kOwn,
+                                       .ends_with_us = true}));
   while (process.running()) {
     if (stopped()) {
-      process.end(SIGTERM);
+      process.signal(SIGTERM);
+      process.wait();
       return unavailable("interrupted");
     }
     const CommandProgress now = command.read_log(text_of(command.log));
     progress.show(now.what, now.done, now.total);
-    std::this_thread::sleep_for(kGlance);
+    (void)process.wait_for(kPollInterval);
   }
-  const std::string text = text_of(command.log);
-  if (text.find(kDone) != std::string::npos) return {};
+  if (process.wait() == ProcessEnd{}) return {};
   if (stopped()) return unavailable("interrupted");
-  return io_error(last_words(text) + " (the whole story is in " + command.log.string() + ")");
+  return io_error(last_words(text_of(command.log)) + " (the whole story is in " + command.log.string() + ")");
 }
 
 CommandProgress package_progress(const std::string& log) {

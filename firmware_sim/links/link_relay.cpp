@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/system/atomic_file.h"
+#include "core/system/file_descriptor.h"
 #include "firmware_sim/links/board_link.h"
 
 namespace aflguard::sim {
@@ -23,24 +24,6 @@ namespace {
 constexpr std::size_t kBufferBytes = 64 << 10;
 constexpr int kTickMilliseconds = 50;  // how fine a slow link is, and how soon a changed one is noticed
 constexpr int kBacklog = 16;
-
-class Socket final {
- public:
-  explicit Socket(int fd = -1) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 struct Address {
   sockaddr_storage storage{};
@@ -82,14 +65,14 @@ Result<std::uint16_t> port_of(int socket) {
   return ntohs(address.sin_port);
 }
 
-Result<Socket> listen_on(std::uint16_t port) {
-  Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<FileDescriptor> listen_on(std::uint16_t port) {
+  FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
-  ::setsockopt(listener.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const sockaddr_in address = loopback(port);
   if (!listener.valid() ||
-      ::bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener.fd(), kBacklog) != 0) {
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.get(), kBacklog) != 0) {
     return io_error("cannot listen on port " + std::to_string(port) +
                     " of loopback: " + std::strerror(errno));
   }
@@ -139,8 +122,8 @@ struct Flow {
 };
 
 struct Connection {
-  Socket board;
-  Socket broker;
+  FileDescriptor board;
+  FileDescriptor broker;
   bool connected = false;  ///< to the broker
   Flow up;
   Flow down;
@@ -151,15 +134,15 @@ struct Connection {
 };
 
 /// Connecting takes place in the background; it may also fail there.
-Socket begin_connecting(const std::vector<Address>& addresses) {
+FileDescriptor begin_connecting(const std::vector<Address>& addresses) {
   for (const Address& address : addresses) {
-    Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    FileDescriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket.valid()) continue;
     const int yes = 1;
-    ::setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (::connect(socket.fd(), address.get(), address.size) == 0 || errno == EINPROGRESS) return socket;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (::connect(socket.get(), address.get(), address.size) == 0 || errno == EINPROGRESS) return socket;
   }
-  return Socket();
+  return FileDescriptor();
 }
 
 double seconds_now() {
@@ -169,7 +152,7 @@ double seconds_now() {
 struct Link {
   RelayPort order;
   std::uint16_t port = 0;
-  Socket listener;
+  FileDescriptor listener;
   LinkState state;
   ByteAllowance allowance;
   std::list<Connection> connections;
@@ -207,11 +190,11 @@ struct LinkRelay::State {
   std::vector<Link> links;
 
   void accept_board(Link& link) {
-    Socket board(::accept4(link.listener.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor board(::accept4(link.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!board.valid()) return;
     const int yes = 1;
-    ::setsockopt(board.fd(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    Socket broker_side = begin_connecting(broker);
+    ::setsockopt(board.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    FileDescriptor broker_side = begin_connecting(broker);
     if (!broker_side.valid()) return;  // the board sees its connection end, as with a broker that is down
     Connection& connection = link.connections.emplace_back();
     connection.board = std::move(board);
@@ -228,7 +211,7 @@ struct LinkRelay::State {
     for (Link& link : links) {
       // A link that may pass nothing now is not even looked at: poll() would not wait then.
       const int hidden = link.budget == 0 ? -1 : 0;
-      want(polled, link.slot, hidden != 0 ? -1 : link.listener.fd(), POLLIN);
+      want(polled, link.slot, hidden != 0 ? -1 : link.listener.get(), POLLIN);
       for (Connection& connection : link.connections) {
         const auto interest = [&](const Flow& out, const Flow& in) {
           return static_cast<short>((in.empty() && !in.ended && connection.connected ? POLLIN : 0) |
@@ -237,8 +220,8 @@ struct LinkRelay::State {
         const short board = interest(connection.down, connection.up);
         const short broker_side =
             connection.connected ? interest(connection.up, connection.down) : short{POLLOUT};
-        want(polled, connection.board_slot, hidden != 0 || board == 0 ? -1 : connection.board.fd(), board);
-        want(polled, connection.broker_slot, hidden != 0 || broker_side == 0 ? -1 : connection.broker.fd(),
+        want(polled, connection.board_slot, hidden != 0 || board == 0 ? -1 : connection.board.get(), board);
+        want(polled, connection.broker_slot, hidden != 0 || broker_side == 0 ? -1 : connection.broker.get(),
              broker_side);
       }
     }
@@ -249,7 +232,7 @@ struct LinkRelay::State {
     if (polled.revents == 0) return;
     int problem = 0;
     socklen_t size = sizeof problem;
-    ::getsockopt(connection.broker.fd(), SOL_SOCKET, SO_ERROR, &problem, &size);
+    ::getsockopt(connection.broker.get(), SOL_SOCKET, SO_ERROR, &problem, &size);
     if (problem != 0) connection.up.broken = true;
     connection.connected = problem == 0;
   }
@@ -264,10 +247,10 @@ struct LinkRelay::State {
     const auto room = [&link] {
       return static_cast<std::size_t>(std::min<std::uint64_t>(link.budget, kBufferBytes));
     };
-    if (board != 0) connection.up.read_from(connection.board.fd(), room());
-    link.spend(connection.up.write_to(connection.broker.fd()));
-    if (broker_side != 0) connection.down.read_from(connection.broker.fd(), room());
-    link.spend(connection.down.write_to(connection.board.fd()));
+    if (board != 0) connection.up.read_from(connection.board.get(), room());
+    link.spend(connection.up.write_to(connection.broker.get()));
+    if (broker_side != 0) connection.down.read_from(connection.broker.get(), room());
+    link.spend(connection.down.write_to(connection.board.get()));
   }
 
   void turn() {
@@ -295,7 +278,7 @@ Result<LinkRelay> LinkRelay::create(std::vector<RelayPort> ports, const std::str
   for (RelayPort& order : ports) {
     Link link;
     TRY(link.listener, listen_on(order.port));
-    TRY(link.port, port_of(link.listener.fd()));
+    TRY(link.port, port_of(link.listener.get()));
     link.order = std::move(order);
     state->links.push_back(std::move(link));
   }
@@ -319,25 +302,21 @@ void LinkRelay::run(const std::function<bool()>& stop) {
   }
 }
 
-Result<std::uint16_t> free_loopback_port() {
-  TRY(const Socket listener, listen_on(0));
-  return port_of(listener.fd());
-}
-
 bool answers(const std::string& host, std::uint16_t port) {
   const auto addresses = resolve(host, port);
   if (!addresses.ok()) return false;
   constexpr int kTimeoutMilliseconds = 5000;
   for (const Address& address : *addresses) {
-    const Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const FileDescriptor socket(
+        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket.valid()) continue;
-    if (::connect(socket.fd(), address.get(), address.size) == 0) return true;
+    if (::connect(socket.get(), address.get(), address.size) == 0) return true;
     if (errno != EINPROGRESS) continue;
-    pollfd polled{socket.fd(), POLLOUT, 0};
+    pollfd polled{socket.get(), POLLOUT, 0};
     int problem = 0;
     socklen_t size = sizeof problem;
     if (::poll(&polled, 1, kTimeoutMilliseconds) == 1 &&
-        ::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0) {
+        ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0) {
       return true;
     }
   }

@@ -41,8 +41,6 @@ class LinkRelay final {
   std::unique_ptr<State> state_;
 };
 
-/// A port of 127.0.0.1 that nobody listens on at this moment.
-[[nodiscard]] Result<std::uint16_t> free_loopback_port();
 /// True when somebody listens there.
 [[nodiscard]] bool answers(const std::string& host, std::uint16_t port);
 

@@ -9,7 +9,7 @@
 #include "core/learning/dataset_files.h"
 #include "core/learning/model_package.h"
 #include "core/system/atomic_file.h"
-#include "firmware_sim/links/link_relay.h"
+#include "core/system/free_port.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/local_fleet/learning_setup.h"
 #include "fleet/provisioning/provisioning.h"
@@ -127,7 +127,7 @@ Status make_learning_fleet(const fs::path& root, const std::string& dataset, std
   const SystemClock clock;
   fleet::FleetSettings fleet;
   fleet.name = "sim";
-  TRY(fleet.broker_port, sim::free_loopback_port());
+  TRY(fleet.broker_port, free_loopback_port());
   TRY(auto authority,
       fleet::OpensslAuthority::create(fleet.name, clock.wall() - fleet::kCertificateBackdating,
                                       clock.wall() + fleet::kAuthorityLifetime));

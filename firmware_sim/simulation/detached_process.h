@@ -2,24 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 #include "core/base/result.h"
+#include "core/system/command.h"
 
 namespace aflguard::sim {
-
-/// A program to start: where, and which file takes what it writes.
-struct Command {
-  std::vector<std::string> arguments;  ///< the program first, found through PATH
-  std::filesystem::path folder;
-  std::filesystem::path log;
-
-  friend bool operator==(const Command&, const Command&) = default;
-};
 
 /// A process that outlives whoever started it, and what it is known by: the system gives the numbers of
 /// processes that are gone to others, so the moment of its start and the machine's boot belong to it.
@@ -36,7 +26,7 @@ struct ProcessMark {
 
 /// Starts a program that goes on when this one ends; its output is added to the log, its input is empty, and
 /// it stands in a session of its own. It begins only after `record` has returned success: nothing runs that
-/// nobody knows of. kNotFound when the program cannot be run.
+/// nobody knows of. kNotFound when there is no such program or folder.
 [[nodiscard]] Result<ProcessMark> start_detached(const Command& command,
                                                  const std::function<Status(const ProcessMark&)>& record);
 
@@ -44,10 +34,10 @@ struct ProcessMark {
 [[nodiscard]] bool is_running(const ProcessMark& process);
 
 /// Sends the signal to that very process, and waits until it is gone: kUnavailable when it is not after
-/// `patience`. Nothing happens when it is gone already. kIo when it may not be signalled.
+/// `timeout`. Nothing happens when it is gone already. kIo when it may not be signalled.
 [[nodiscard]] Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds timeout);
 
 /// SIGTERM, and SIGKILL to what has not ended in time.
-[[nodiscard]] Status stop_process(const ProcessMark& process, std::chrono::milliseconds grace);
+[[nodiscard]] Status stop_process(const ProcessMark& process, std::chrono::milliseconds timeout);
 
 }  // namespace aflguard::sim

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "core/base/nearest_name.h"
+#include "core/system/file_descriptor.h"
 #include "firmware_sim/boards/board_log.h"
 
 namespace aflguard::sim {
@@ -24,11 +23,8 @@ int order_of_end(std::string_view name) {
 }
 
 Status mark_start(const fs::path& log) {
-  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  const bool written = file >= 0 && ::write(file, kPluggedIn.data(), kPluggedIn.size()) ==
-                                        static_cast<ssize_t>(kPluggedIn.size());
-  if (file >= 0) ::close(file);
-  if (written) return {};
+  TRY(const FileDescriptor file, open_log(log));
+  if (write_all(file.get(), kPluggedIn)) return {};
   return io_error("cannot write " + log.string());
 }
 

@@ -5,13 +5,14 @@
 #include <openssl/err.h>
 
 #include "core/identity_openssl/x509_text.h"
+#include "core/system/file_descriptor.h"
 #include "core/tls_openssl/broker_socket.h"
 
 namespace aflguard::fleet {
 
 struct BrokerStream::State {
   OpensslContext context;
-  Socket socket;
+  FileDescriptor socket;
   OpensslConnection connection;
 };
 
@@ -49,7 +50,7 @@ BrokerStream::~BrokerStream() = default;
 Result<BrokerStream> BrokerStream::connect(const std::string& host, std::uint16_t port,
                                            const std::string& authority_pem, std::chrono::seconds timeout) {
   TRY(auto context, make_context(authority_pem));
-  TRY(Socket socket, open_connection(host, port, timeout));
+  TRY(FileDescriptor socket, open_connection(host, port, timeout));
   OpensslConnection connection(SSL_new(context.get()));
   if (!connection || SSL_set_fd(connection.get(), socket.get()) != 1) {
     return openssl_error(ErrorKind::kInternal, "OpenSSL cannot start a connection");

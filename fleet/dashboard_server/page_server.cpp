@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/http/http_request.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard::fleet {
 namespace {
@@ -153,11 +154,11 @@ std::string upgrade_request(const HttpRequest& request) {
 
 struct PageServer::State {
   PageServerOptions options;
-  int listener = -1;
-  int end = -1;
+  FileDescriptor listener;
+  FileDescriptor end;
   std::uint16_t port = 0;
   struct Connection {
-    int socket;
+    FileDescriptor socket;
     std::atomic<bool> done = false;
     std::thread thread;
   };
@@ -165,40 +166,34 @@ struct PageServer::State {
   std::thread acceptor;
 
   ~State() {
-    if (end >= 0) {
+    if (end.valid()) {
       const std::uint64_t one = 1;
-      (void)!::write(end, &one, sizeof one);
+      (void)!::write(end.get(), &one, sizeof one);
     }
     if (acceptor.joinable()) acceptor.join();
     for (Connection& connection : connections) connection.thread.join();
-    for (const Connection& connection : connections) ::close(connection.socket);
-    if (listener >= 0) ::close(listener);
-    if (end >= 0) ::close(end);
   }
 
   void accept_all() {
-    std::array<pollfd, 2> what = {pollfd{end, POLLIN, 0}, pollfd{listener, POLLIN, 0}};
+    std::array<pollfd, 2> what = {pollfd{end.get(), POLLIN, 0}, pollfd{listener.get(), POLLIN, 0}};
     while (true) {
       ::poll(what.data(), what.size(), -1);
       if (what[0].revents != 0) return;
-      const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       forget_ended();
-      if (socket < 0) {
+      if (!socket.valid()) {
         // No descriptors left, perhaps: not a reason to spin.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         continue;
       }
-      if (connections.size() >= kMaxConnections) {
-        ::close(socket);
-        continue;
-      }
+      if (connections.size() >= kMaxConnections) continue;
       const int at_once = 1;
-      ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+      ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
       Connection& connection = connections.emplace_back();
-      connection.socket = socket;
+      connection.socket = std::move(socket);
       connection.thread = std::thread([this, &connection] {
-        serve(connection.socket);
-        ::shutdown(connection.socket, SHUT_RDWR);
+        serve(connection.socket.get());
+        ::shutdown(connection.socket.get(), SHUT_RDWR);
         connection.done = true;
       });
     }
@@ -207,13 +202,12 @@ struct PageServer::State {
     connections.remove_if([](Connection& connection) {
       if (!connection.done) return false;
       connection.thread.join();
-      ::close(connection.socket);
       return true;
     });
   }
 
   void serve(int socket) {
-    Visitor visitor(socket, end);
+    Visitor visitor(socket, end.get());
     std::string rest;
     const std::string head = visitor.read_head(rest);
     if (head.empty()) return;
@@ -259,19 +253,20 @@ std::uint16_t PageServer::port() const {
 Result<std::unique_ptr<PageServer>> PageServer::start(PageServerOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
-  state->end = ::eventfd(0, EFD_CLOEXEC);
-  state->listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  state->end = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+  state->listener = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int listener = state->listener.get();
   const int again = 1;
-  ::setsockopt(state->listener, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(state->options.port);
   socklen_t size = sizeof address;
-  if (state->end < 0 || state->listener < 0 ||
-      ::bind(state->listener, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(state->listener, kBacklog) != 0 ||
-      ::getsockname(state->listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+  if (!state->end.valid() || listener < 0 ||
+      ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::listen(listener, kBacklog) != 0 ||
+      ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return unavailable("cannot listen on 127.0.0.1:" + std::to_string(state->options.port) + ": " +
                        std::strerror(errno) + "; --port chooses another, 0 a free one");
   }

@@ -1,3 +1,4 @@
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/topics.h"
@@ -14,7 +15,6 @@ using namespace std::chrono_literals;
 using std::chrono::system_clock;
 
 constexpr std::chrono::seconds kTimeout{10};
-constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 
 Result<TlsIdentity> read_identity(const ViewerIdentity& viewer) {
   TlsIdentity identity;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/base/rfc3339.h"
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/provisioning/broker_files.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::chrono::days kRenewSoon{30};
 constexpr std::chrono::minutes kFuture{15};
-constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 
 using Lines = std::multimap<std::string, std::string>;
 

@@ -1,6 +1,6 @@
-#include "bench/bench_fleet.h"
 #include "core/base/rfc3339.h"
 #include "core/system/child_process.h"
+#include "core/system/programs.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/view/fleet_watch.h"
 #include "fleet/view/trouble.h"
@@ -107,8 +107,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
   const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
   const auto outcome = run_program(
-      {bench::program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"},
-      "/");
+      {program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"}, "/");
   if (!outcome.ok()) {
     findings.problem("client-configuration", outcome.error().message, "install aflguard-client on the board");
   } else if (outcome->exit_code != 0) {

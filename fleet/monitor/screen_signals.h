@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/result.h"
+#include "core/system/file_descriptor.h"
 
 namespace aflguard::view {
 
@@ -18,13 +19,14 @@ class ScreenSignals final {
   ~ScreenSignals();
 
   /// Readable while a signal waits.
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   /// The next signal that came, without waiting.
   [[nodiscard]] std::optional<int> next() const;
 
  private:
-  ScreenSignals(int descriptor, const sigset_t& before) : descriptor_(descriptor), before_(before) {}
-  int descriptor_;
+  ScreenSignals(FileDescriptor descriptor, const sigset_t& before)
+      : descriptor_(std::move(descriptor)), before_(before) {}
+  FileDescriptor descriptor_;
   sigset_t before_;
 };
 

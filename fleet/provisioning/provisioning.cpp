@@ -4,6 +4,7 @@
 
 #include "core/base/nearest_name.h"
 #include "core/base/rfc3339.h"
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
 #include "fleet/folder/configuration.h"
@@ -17,7 +18,6 @@ using std::chrono::system_clock;
 
 namespace {
 
-constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 constexpr unsigned kSecretMode = 0600;
 constexpr unsigned kOpenMode = 0644;
 

@@ -1,4 +1,5 @@
 #include "core/base/identifier.h"
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
 #include "fleet/folder/viewer_identity.h"

@@ -1,12 +1,12 @@
 #include "fleet/provisioning_openssl/authority_files.h"
 
+#include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
 
 namespace aflguard::fleet {
 
 Result<OpensslAuthority> load_authority(const FleetFolder& folder) {
-  constexpr std::uint64_t kMaxPemBytes = 1 << 20;
   TRY(const std::string certificate, read_text_file(folder.authority() / "ca.crt", kMaxPemBytes));
   const auto key = read_secret_file(folder.authority() / "ca.key");
   if (!key.ok()) {

@@ -2,10 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <fcntl.h>
 #include <optional>
-#include <sys/file.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -20,19 +17,14 @@ namespace {
 constexpr std::chrono::seconds kShortLookTimeout{30};
 constexpr std::chrono::milliseconds kAskAgain{100};
 
-/// A lock on the key's file, which everybody who may use it can open; none while somebody else has it.
-Result<std::optional<int>> try_lock(const fleet::ViewerIdentity& identity) {
-  const int file = ::open(identity.key().c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    const int problem = errno;
-    return Error{problem == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo,
-                 "cannot use the identity '" + identity.name + "': " + identity.key().string() + ": " +
-                     std::strerror(problem) +
-                     (problem == EACCES ? "; run as the user who owns the fleet's folder" : "")};
-  }
-  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return std::optional<int>(file);
-  ::close(file);
-  return std::optional<int>();
+/// A lock on the key's file, which everybody who may use it can open. kUnavailable while somebody else has
+/// it.
+Result<FileLock> try_lock(const fleet::ViewerIdentity& identity) {
+  auto lock = FileLock::take(identity.key(), {.make_file = false});
+  if (lock.ok() || lock.error().kind == ErrorKind::kUnavailable) return lock;
+  const bool may_not_read = ::access(identity.key().c_str(), R_OK) != 0 && errno == EACCES;
+  return Error{lock.error().kind, "cannot use the identity '" + identity.name + "': " + lock.error().message +
+                                      (may_not_read ? "; run as the user who owns the fleet's folder" : "")};
 }
 
 std::string how_to_get_another(const ViewerRequest& request) {
@@ -82,22 +74,15 @@ Result<std::vector<fleet::ViewerIdentity>> candidates(const ViewerRequest& reque
 
 }  // namespace
 
-ViewerLease::ViewerLease(ViewerLease&& other) noexcept
-    : identity_(std::move(other.identity_)), lock_(std::exchange(other.lock_, -1)) {}
-
-ViewerLease::~ViewerLease() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
 Result<ViewerLease> ViewerLease::choose(const ViewerRequest& request, ViewerUse use) {
   TRY(const auto identities, candidates(request, use));
   const auto deadline = std::chrono::steady_clock::now() + kShortLookTimeout;
   while (true) {
     std::optional<Error> problem;
     for (const fleet::ViewerIdentity& identity : identities) {
-      const auto lock = try_lock(identity);
-      if (lock.ok() && *lock) return ViewerLease(identity, **lock);
-      if (!lock.ok() && !problem) problem = lock.error();
+      auto lock = try_lock(identity);
+      if (lock.ok()) return ViewerLease(identity, std::move(*lock));
+      if (lock.error().kind != ErrorKind::kUnavailable && !problem) problem = lock.error();
     }
     if (problem && identities.size() == 1) return *problem;
     if (use == ViewerUse::kScreen || std::chrono::steady_clock::now() >= deadline) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "core/system/file_lock.h"
 #include "fleet/folder/viewer_identity.h"
 
 namespace aflguard::view {
@@ -26,17 +27,14 @@ class ViewerLease final {
  public:
   /// kUnavailable, with what to do, when every identity that fits is in use.
   [[nodiscard]] static Result<ViewerLease> choose(const ViewerRequest& request, ViewerUse use);
-  ViewerLease(ViewerLease&& other) noexcept;
-  ViewerLease& operator=(ViewerLease&&) = delete;
-  ViewerLease(const ViewerLease&) = delete;
-  ~ViewerLease();
 
   [[nodiscard]] const fleet::ViewerIdentity& identity() const { return identity_; }
 
  private:
-  ViewerLease(fleet::ViewerIdentity identity, int lock) : identity_(std::move(identity)), lock_(lock) {}
+  ViewerLease(fleet::ViewerIdentity identity, FileLock lock)
+      : identity_(std::move(identity)), lock_(std::move(lock)) {}
   fleet::ViewerIdentity identity_;
-  int lock_;
+  FileLock lock_;
 };
 
 }  // namespace aflguard::view

@@ -1,13 +1,9 @@
 #include "gateway_server/store/sqlite_store.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <utility>
 
+#include "core/system/file_lock.h"
 #include "gateway_server/store/sqlite_database.h"
 #include "gateway_server/store/sqlite_log_check.h"
 #include "gateway_server/store/sqlite_schema.h"
@@ -19,28 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kCommitsBetweenPruning = 1000;
 
-/// Held for as long as the store is open; the system lets go of it when the process dies.
-class FileLock final {
- public:
-  static Result<FileLock> take(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0) return io_error(path.string() + ": cannot be opened: " + std::strerror(errno));
-    FileLock lock(file);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-      return unavailable(path.string() + ": another gateway uses this store; stop it first");
-    }
-    return lock;
-  }
-  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  FileLock& operator=(FileLock&&) = delete;
-  ~FileLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-
- private:
-  explicit FileLock(int file) : file_(file) {}
-  int file_;
-};
+/// Held for as long as the store is open.
+Result<FileLock> lock_store(const fs::path& path) {
+  auto lock = FileLock::take(path);
+  if (lock.ok() || lock.error().kind != ErrorKind::kUnavailable) return lock;
+  return unavailable(path.string() + ": another gateway uses this store" + lock_holder_text(path) +
+                     "; stop it first");
+}
 
 using OwnerFacts = std::array<std::pair<std::string_view, std::string_view>, 2>;
 
@@ -164,7 +145,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
   if (failed) return io_error(options.file.parent_path().string() + ": cannot be made: " + failed.message());
   fs::path lock_file = options.file;
   lock_file += ".lock";
-  TRY(FileLock lock, FileLock::take(lock_file));
+  TRY(FileLock lock, lock_store(lock_file));
   TRY_STATUS(inspect(options));
   TRY(SqliteDatabase database, SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite));
   // Large pages: most of what is written is one blob of the model's size.

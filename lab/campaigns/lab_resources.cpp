@@ -4,8 +4,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "bench/bench_result.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/machine_context.h"
 #include "datasets/load.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
@@ -73,7 +73,7 @@ Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
 
 Result<nlohmann::ordered_json> lab_context() {
   TRY(const auto runtime, OnnxRuntime::load());
-  nlohmann::ordered_json context = bench::machine_context();
+  nlohmann::ordered_json context = machine_context();
   context["onnxruntime"] = runtime->version();
   return context;
 }

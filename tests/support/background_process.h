@@ -2,8 +2,9 @@
 
 #include <filesystem>
 #include <string>
-#include <sys/types.h>
 #include <vector>
+
+#include "core/system/process.h"
 
 namespace aflguard::testing {
 
@@ -16,21 +17,18 @@ class BackgroundProcess final {
                     const std::filesystem::path& log);
   BackgroundProcess(const BackgroundProcess&) = delete;
   BackgroundProcess& operator=(const BackgroundProcess&) = delete;
-  ~BackgroundProcess();
 
   /// Sends the signal and waits until the program is gone. Its exit code, 128 + signal number when a signal
   /// ended it; -1 when it was gone already.
   int end(int signal);
   /// False once it has ended by itself.
-  [[nodiscard]] bool running();
+  [[nodiscard]] bool running() { return process_.running(); }
   /// The same of a program that has ended by itself; -1 while it runs.
-  [[nodiscard]] int exit_code() const { return exit_code_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] int exit_code() const { return process_.ended() ? process_.ended()->shell_code() : -1; }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
  private:
-  void note_end(int status);
-  pid_t pid_ = -1;
-  int exit_code_ = -1;
+  Process process_;
 };
 
 }  // namespace aflguard::testing

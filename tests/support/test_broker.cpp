@@ -5,44 +5,31 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 
 #include "core/base/check.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "core/system/file_descriptor.h"
+#include "core/system/free_port.h"
+#include "core/system/programs.h"
 
 namespace aflguard::testing {
 
 std::uint16_t free_loopback_port() {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  check(listener >= 0 && ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-            ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0,
-        "there is a free port");
-  ::close(listener);
-  return ntohs(address.sin_port);
+  const auto port = aflguard::free_loopback_port();
+  check(port.ok(), "there is a free port");
+  return *port;
 }
 
 namespace {
 
 bool accepts_connections(std::uint16_t port) {
-  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  const FileDescriptor connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
-  const bool accepted = ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  ::close(connection);
-  return accepted;
-}
-
-/// Debian keeps daemons where ordinary users' PATH does not look.
-std::string mosquitto_program() {
-  constexpr const char* kDebian = "/usr/sbin/mosquitto";
-  return ::access(kDebian, X_OK) == 0 ? kDebian : "mosquitto";
+  return ::connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
 /// Mosquitto tells nobody when it listens, so its port is asked.

@@ -1,29 +1,13 @@
-#include <chrono>
 #include <csignal>
 #include <sys/types.h>
-#include <thread>
 #include <unistd.h>
 
 #include "core/system/atomic_file.h"
 #include "core/system/background_process.h"
 #include "tests/support/test.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
-
-namespace {
-
-constexpr std::chrono::seconds kLong(60);
-
-template <typename Condition>
-void wait_until(Condition holds, const char* what) {
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (!holds()) {
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, what);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-}  // namespace
 
 TEST("A background program runs in its folder, writes to its log, and is gone after its signal") {
   const testing::TemporaryFolder folder;
@@ -31,7 +15,8 @@ TEST("A background program runs in its folder, writes to its log, and is gone af
                                           folder.path(), folder / "log");
   ASSERT_OK(process);
   const auto said = [&] { return read_text_file(folder / "log").value(); };
-  wait_until([&] { return said() == folder.path().string() + "\nproblem\n"; }, "the log holds both outputs");
+  testing::wait_until("the log holds both outputs",
+                      [&] { return said() == folder.path().string() + "\nproblem\n"; });
   TEST_ASSERT_TRUE(process->running());
   const pid_t pid = process->pid();
   process->end(SIGTERM);
@@ -51,11 +36,17 @@ TEST("A background program ends with its object") {
   TEST_ASSERT_EQUAL_INT(-1, ::kill(pid, 0));
 }
 
-TEST("A program that cannot be run ends by itself") {
+TEST("A program that ends by itself does not run any more") {
   const testing::TemporaryFolder folder;
-  auto process = BackgroundProcess::start({"aflguard-no-such-program"}, folder.path(), folder / "log");
+  auto process = BackgroundProcess::start({"true"}, folder.path(), folder / "log");
   ASSERT_OK(process);
-  wait_until([&] { return !process->running(); }, "it ends");
+  testing::wait_until("it ends", [&] { return !process->running(); });
+}
+
+TEST("A program that does not exist is not found") {
+  const testing::TemporaryFolder folder;
+  const auto process = BackgroundProcess::start({"aflguard-no-such-program"}, folder.path(), folder / "log");
+  TEST_ASSERT_TRUE(!process.ok() && process.error().kind == ErrorKind::kNotFound);
 }
 
 TEST("A log that cannot be written is an error") {

@@ -6,8 +6,8 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/system/atomic_file.h"
+#include "core/system/free_port.h"
 #include "firmware_sim/byzantine_client/attack.h"
-#include "firmware_sim/links/link_relay.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/local_fleet/learning_setup.h"
 #include "fleet/folder/configuration.h"
@@ -97,7 +97,7 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   demo.folder = folder;
   const SystemClock clock;
   demo.fleet.name = kFleetName;
-  TRY(demo.fleet.broker_port, sim::free_loopback_port());
+  TRY(demo.fleet.broker_port, free_loopback_port());
   TRY(auto authority,
       fleet::OpensslAuthority::create(kFleetName, clock.wall() - fleet::kCertificateBackdating,
                                       clock.wall() + fleet::kAuthorityLifetime));
