@@ -1,5 +1,6 @@
 #include "core/system/atomic_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
