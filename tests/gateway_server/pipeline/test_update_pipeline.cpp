@@ -188,11 +188,14 @@ TEST("An envelope may be as large as the model's largest message, and not one by
   bench.pipeline->start();
   bench.send(Bytes(max_envelope_for(kDimension), std::byte{1}));
   TEST_ASSERT_EQUAL_UINT64(0, bench.refused("oversized"));
+  bench.send(Bytes(max_envelope_for(kDimension), std::byte{2}), 1, 50);
+  TEST_ASSERT_EQUAL_UINT64(0, bench.refused("oversized"));
+  bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{1}), 1, 50);
+  TEST_ASSERT_EQUAL_UINT64(1, bench.refused("oversized"));  // at its first piece
   bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{1}));
-  TEST_ASSERT_EQUAL_UINT64(1, bench.refused("oversized"));
   bench.pipeline->stop();
-  TEST_ASSERT_EQUAL_UINT64(1, bench.refused("oversized"));
-  TEST_ASSERT_EQUAL_UINT64(2, bench.refusals.total());  // the first one by the verification
+  TEST_ASSERT_EQUAL_UINT64(2, bench.refused("oversized"));  // one that came whole
+  TEST_ASSERT_EQUAL_UINT64(3, bench.refusals.total());      // and the first, which is not an envelope
 }
 
 TEST("An update with a number that is too old is answered and counted as replayed") {
