@@ -67,9 +67,20 @@ Dataset noise(std::size_t samples) {
   return data;
 }
 
+/// A program that ends with this one.
+Result<Process> start_logged(const std::vector<std::string>& arguments, const fs::path& folder,
+                             const fs::path& log) {
+  TRY(const FileDescriptor output, open_log(log));
+  return Process::start({.arguments = arguments,
+                         .folder = folder,
+                         .output = output.get(),
+                         .error = output.get(),
+                         .ends_with_us = true});
+}
+
 /// Until `text` is in the log so many times.
 Status wait_for_line(const std::string& program, const fs::path& log, const std::string& text,
-                     std::size_t times, BackgroundProcess& process) {
+                     std::size_t times, Process& process) {
   const auto deadline = Clock::now() + kTimeout;
   while (true) {
     TRY(const std::string said, read_text_file(log));
@@ -166,9 +177,8 @@ Status BenchFleet::make_learning(const ModelPackage& package) {
 
 Status BenchFleet::start_broker() {
   const fs::path log = scratch_.path() / "broker.log";
-  TRY(auto broker,
-      BackgroundProcess::start({mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()},
-                               folder_.broker(), log));
+  TRY(auto broker, start_logged({mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()},
+                                folder_.broker(), log));
   broker_ = std::move(broker);
   const auto deadline = Clock::now() + kTimeout;
   while (!accepts_connections(host_, port_)) {
@@ -198,15 +208,18 @@ Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) 
 Status BenchFleet::start_gateway(const BenchGatewaySettings& settings) {
   TRY_STATUS(write_gateway_settings(settings));
   const fs::path log = scratch_.path() / "gateway.log";
-  TRY(auto gateway, BackgroundProcess::start({program_beside_us("aflguard-gateway").string(), "--config",
-                                              (folder_.gateway() / "gateway.toml").string()},
-                                             folder_.gateway(), log));
+  TRY(auto gateway, start_logged({program_beside_us("aflguard-gateway").string(), "--config",
+                                  (folder_.gateway() / "gateway.toml").string()},
+                                 folder_.gateway(), log));
   gateway_ = std::move(gateway);
   return wait_for_line("aflguard-gateway", log, "ready: connected", ++gateway_starts_, *gateway_);
 }
 
 void BenchFleet::stop_gateway() {
-  if (gateway_) gateway_->end(SIGTERM);
+  if (gateway_) {
+    gateway_->signal(SIGTERM);
+    gateway_->wait();
+  }
   gateway_.reset();
 }
 
@@ -276,12 +289,13 @@ Status BenchFleet::write_client_settings(std::size_t samples) const {
 Result<double> BenchFleet::client_peak_mb(std::size_t samples, std::size_t updates) {
   TRY_STATUS(write_client_settings(samples));
   const fs::path log = scratch_.path() / "client.log";
-  TRY(auto client, BackgroundProcess::start({program_beside_us("aflguard-client").string(), "--config",
-                                             (folder_.device("device-1") / "client.toml").string()},
-                                            folder_.device("device-1"), log));
+  TRY(auto client, start_logged({program_beside_us("aflguard-client").string(), "--config",
+                                 (folder_.device("device-1") / "client.toml").string()},
+                                folder_.device("device-1"), log));
   TRY_STATUS(wait_for_line("aflguard-client", log, "verdict ", updates, client));
   TRY(const double peak, peak_mb(client.pid()));
-  client.end(SIGTERM);
+  client.signal(SIGTERM);
+  client.wait();
   return peak;
 }
 

@@ -9,7 +9,7 @@
 #include "core/identity/signature.h"
 #include "core/learning/model_package.h"
 #include "core/system/atomic_file.h"
-#include "core/system/background_process.h"
+#include "core/system/process.h"
 #include "core/transport_mqtt/mqtt_options.h"
 #include "fleet/folder/fleet_folder.h"
 
@@ -90,8 +90,8 @@ class BenchFleet final {
   PublicKey gateway_key_{};
   std::size_t dimension_ = 0;
   std::size_t gateway_starts_ = 0;
-  std::optional<BackgroundProcess> broker_;
-  std::optional<BackgroundProcess> gateway_;
+  std::optional<Process> broker_;
+  std::optional<Process> gateway_;
 };
 
 }  // namespace aflguard::bench

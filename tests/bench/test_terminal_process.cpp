@@ -5,7 +5,7 @@ using namespace aflguard;
 using namespace aflguard::bench;
 using namespace std::chrono_literals;
 
-TEST("A program on a terminal has one of its own, with its size, and reads what is typed") {
+TEST("A program sees its terminal, with its size, and reads what is typed") {
   auto process = TerminalProcess::start(
       {"sh", "-c", "stty size </dev/tty; echo $TERM $LC_ALL; read line; echo heard $line; exec sleep 600"},
       {.columns = 91, .rows = 17});
