@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <thread>
 
 #include "core/base/check.h"
-#include "core/base/version.h"
+#include "core/system/machine_context.h"
 
 namespace aflguard::bench {
 namespace {
@@ -20,17 +18,6 @@ double quantile(const std::vector<double>& sorted, double q) {
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-std::string processor_name() {
-  std::ifstream cpu("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(cpu, line)) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
 }
 
 Json to_json(const BenchResult& result) {
@@ -65,24 +52,12 @@ Repetitions summarise(std::vector<double> measurements) {
   return {quantile(measurements, 0.5), (quantile(measurements, 0.75) - quantile(measurements, 0.25)) / 2};
 }
 
-Json machine_context() {
-  return {{"version", kVersion},
-          {"processor", processor_name()},
-          {"cores", std::thread::hardware_concurrency()},
-          {"compiler", __VERSION__},
-#ifdef NDEBUG
-          {"build", "optimised"}};
-#else
-          {"build", "with assertions"}};
-#endif
-}
-
 Json bench_context() {
   double load = 0;
   (void)::getloadavg(&load, 1);
-  Json context = machine_context();
-  context["load_average"] = load;
-  return context;
+  const MachineContext machine = machine_context();
+  return {{"version", machine.version},   {"processor", machine.processor}, {"cores", machine.cores},
+          {"compiler", machine.compiler}, {"build", machine.build},         {"load_average", load}};
 }
 
 Json bench_document(const std::string& benchmark, const std::vector<BenchResult>& results) {

@@ -31,10 +31,7 @@ struct Repetitions {
 };
 [[nodiscard]] Repetitions summarise(std::vector<double> measurements);
 
-/// Machine and build: what a reader needs to judge results, and nothing that changes from run to run.
-[[nodiscard]] nlohmann::ordered_json machine_context();
-
-/// ... and the load of the moment, for measurements.
+/// Machine, build, and the load of the moment.
 [[nodiscard]] nlohmann::ordered_json bench_context();
 
 /// {schema, benchmark, context, results: [{name, value, unit, spread, baseline, ratio, conditions}]}

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "firmware_sim/simulation/detached_process.h"
+#include "core/system/command.h"
 
 namespace aflguard::sim {
 

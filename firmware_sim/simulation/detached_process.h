@@ -2,24 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 #include "core/base/result.h"
+#include "core/system/command.h"
 
 namespace aflguard::sim {
-
-/// A program to start: where, and which file takes what it writes.
-struct Command {
-  std::vector<std::string> arguments;  ///< the program first, found through PATH
-  std::filesystem::path folder;
-  std::filesystem::path log;
-
-  friend bool operator==(const Command&, const Command&) = default;
-};
 
 /// A process that outlives whoever started it, and what it is known by: the system gives the numbers of
 /// processes that are gone to others, so the moment of its start and the machine's boot belong to it.
@@ -44,7 +34,7 @@ struct ProcessMark {
 [[nodiscard]] bool is_running(const ProcessMark& process);
 
 /// Sends the signal to that very process, and waits until it is gone: kUnavailable when it is not after
-/// `patience`. Nothing happens when it is gone already. kIo when it may not be signalled.
+/// `timeout`. Nothing happens when it is gone already. kIo when it may not be signalled.
 [[nodiscard]] Status end_process(const ProcessMark& process, int signal, std::chrono::milliseconds timeout);
 
 /// SIGTERM, and SIGKILL to what has not ended in time.

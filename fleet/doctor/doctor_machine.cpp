@@ -2,13 +2,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/bench_fleet.h"
 #include "core/base/rfc3339.h"
 #include "core/base/version.h"
 #include "core/learning_onnx/onnx_runtime.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "core/system/disk_space.h"
+#include "core/system/own_programs.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/provisioning_openssl/certificate_facts.h"
 #include "fleet/view/view_text.h"
@@ -30,10 +30,10 @@ void examine_programs(Findings& findings, bool with_fleet) {
   std::string present = std::string("aflguard ") + kVersion;
   std::error_code error;
   for (const char* name : {"aflguard-gateway", "aflguard-client"}) {
-    if (fs::exists(bench::program_beside_us(name), error)) present += std::string(", ") + name;
+    if (sibling(name).ok()) present += std::string(", ") + name;
   }
   findings.ok("programs", "programs: " + present);
-  if (with_fleet && !fs::exists(bench::program_beside_us("aflguard-gateway"), error)) {
+  if (with_fleet && !sibling("aflguard-gateway").ok()) {
     findings.warning("program-gateway", "aflguard-gateway is not beside this program",
                      "install it where the gateway runs");
   }

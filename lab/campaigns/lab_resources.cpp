@@ -4,8 +4,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "bench/bench_result.h"
-#include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/machine_context.h"
 #include "datasets/load.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
@@ -16,15 +15,15 @@ namespace {
 /// Packages by data set, built when first wanted.
 class PackageShelf final {
  public:
-  PackageShelf(std::shared_ptr<const OnnxRuntime> runtime, std::optional<ModelPackage> package)
-      : runtime_(std::move(runtime)), given_(std::move(package)) {}
+  PackageShelf(TrainerFactory make_trainer, std::optional<ModelPackage> package)
+      : make_trainer_(std::move(make_trainer)), given_(std::move(package)) {}
 
-  Result<lab::ModelSource> source(const std::string& dataset) {
+  Result<ModelSource> source(const std::string& dataset) {
     TRY(auto package, package_for(dataset));
-    lab::ModelSource model;
-    model.make_trainer = [package, runtime = runtime_] { return make_onnx_trainer(runtime, *package); };
+    ModelSource model;
+    model.make_trainer = [package, make = make_trainer_] { return make(*package); };
     model.initial = [package](std::uint64_t seed) {
-      return initial_theta(*package, Random(seed, lab::kInitialModelStream).next());
+      return initial_theta(*package, Random(seed, kInitialModelStream).next());
     };
     return model;
   }
@@ -37,7 +36,7 @@ class PackageShelf final {
       if (given_) {
         package = std::make_shared<const ModelPackage>(*given_);
       } else {
-        TRY(auto built, lab::zoo_package_for(dataset));
+        TRY(auto built, zoo_package_for(dataset));
         package = std::make_shared<const ModelPackage>(std::move(built));
       }
     }
@@ -45,22 +44,22 @@ class PackageShelf final {
   }
 
   std::mutex mutex_;
-  std::shared_ptr<const OnnxRuntime> runtime_;
+  const TrainerFactory make_trainer_;
   std::optional<ModelPackage> given_;
   std::map<std::string, std::shared_ptr<const ModelPackage>> packages_;
 };
 
 }  // namespace
 
-Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
-                                             const std::optional<std::filesystem::path>& model_package) {
+Result<LabResources> make_lab_resources(const Catalog& catalog,
+                                        const std::optional<std::filesystem::path>& model_package,
+                                        TrainerFactory make_trainer) {
   std::optional<ModelPackage> package;
   if (model_package) {
     TRY(package, read_model_package(*model_package));
   }
-  TRY(auto runtime, OnnxRuntime::load());
-  const auto shelf = std::make_shared<PackageShelf>(std::move(runtime), std::move(package));
-  lab::LabResources resources;
+  const auto shelf = std::make_shared<PackageShelf>(std::move(make_trainer), std::move(package));
+  LabResources resources;
   resources.catalog = catalog;
   resources.model = [shelf](const std::string& dataset) { return shelf->source(dataset); };
   resources.data = [](const std::string& dataset) -> Result<std::shared_ptr<const DatasetSplit>> {
@@ -71,11 +70,11 @@ Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
   return resources;
 }
 
-Result<nlohmann::ordered_json> lab_context() {
-  TRY(const auto runtime, OnnxRuntime::load());
-  nlohmann::ordered_json context = bench::machine_context();
-  context["onnxruntime"] = runtime->version();
-  return context;
+nlohmann::ordered_json lab_context(const std::string& onnxruntime_version) {
+  const MachineContext machine = machine_context();
+  return {{"version", machine.version}, {"processor", machine.processor},
+          {"cores", machine.cores},     {"compiler", machine.compiler},
+          {"build", machine.build},     {"onnxruntime", onnxruntime_version}};
 }
 
 }  // namespace aflguard::lab

@@ -14,6 +14,9 @@
 
 namespace aflguard::cli {
 
+/// Who reads the gateway's figures, so that people can watch the same fleet beside the demo.
+inline constexpr const char* kDemoViewer = "demo";
+
 struct DemoDevice {
   std::string name;
   bool byzantine = false;

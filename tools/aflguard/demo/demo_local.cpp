@@ -7,11 +7,11 @@
 
 #include "core/base/progress.h"
 #include "core/learning/evaluation.h"
-#include "core/learning_onnx/onnx_trainer.h"
 #include "datasets/folders.h"
 #include "datasets/install.h"
 #include "datasets/load.h"
 #include "models/zoo/zoo_package.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -80,11 +80,11 @@ Status run_local_demo(const LocalTrainingOptions& options, bool json) {
   std::fputs("AFLGuard Edge demo: the paper's CNN learns MNIST in one process, with stock ONNX Runtime.\n",
              stderr);
   TRY(const DatasetSplit data, mnist());
-  TRY(ModelPackage package, models::build_zoo_package("cnn"));
-  TRY(auto runtime, OnnxRuntime::load());
-  const std::string version = runtime->version();
+  TRY(const ModelPackage package, models::build_zoo_package("cnn"));
+  TRY(const TrainerSource trainers, load_trainers());
+  const std::string& version = trainers.runtime_version;
   TRY(auto theta, initial_theta(package, options.seed));
-  TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package)));
+  TRY(auto trainer, trainers.make(package));
   const auto seconds = static_cast<double>(options.duration.count());
   std::fprintf(stderr, "%zu training samples, %zu parameters, ONNX Runtime %s, one thread, %.0f s\n",
                data.train.size(), trainer->model().dimension(), version.c_str(), seconds);

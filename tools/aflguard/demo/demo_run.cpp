@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/learning/evaluation.h"
-#include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
 #include "core/system/child_process.h"
@@ -18,7 +17,7 @@
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
-#include "tools/aflguard/demo/metrics_watch.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace fs = std::filesystem;
@@ -158,7 +157,7 @@ bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
 
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
 Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::StoreReader& history,
-                          MetricsWatch& metrics, Interruption& interruption) {
+                          view::FleetWatch& metrics, Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
   const auto start = Clock::now();
@@ -174,8 +173,8 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::S
     DemoState state = DemoState::from(latest, demo.devices);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
-    metrics.refresh();
-    state.refused = metrics.refused();
+    metrics.listen({});
+    state.refused = metrics.picture().gateway().refused;
     view.show(state);
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
@@ -198,8 +197,7 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::S
 /// The last durable model on every test sample.
 Result<double> final_error(const DemoFleet& demo) {
   TRY(const SavedModel model, gateway::read_stored_model(demo.store, demo.package.description));
-  TRY(auto runtime, OnnxRuntime::load());
-  TRY(const auto trainer, make_onnx_trainer(std::move(runtime), demo.package));
+  TRY(const auto trainer, load_trainer(demo.package, 1, {}));
   return demo.test.regression() ? mean_squared_error(*trainer, model.parameters, demo.test)
                                 : test_error(*trainer, model.parameters, demo.test);
 }
@@ -274,14 +272,16 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
   TRY(auto history, gateway::StoreReader::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
-  TRY(auto metrics, MetricsWatch::start(demo.fleet, fleet::FleetFolder{folder / "fleet"}));
-  TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
+  const fleet::FleetFolder made{folder / "fleet"};
+  TRY(const auto metrics,
+      view::FleetWatch::start(fleet::viewer_identity(demo.fleet, made, kDemoViewer), viewer_bus()));
+  TRY(outcome.remark, watch(demo, fleet, history, *metrics, interruption));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fleet.stop();
   TRY(const gateway::FleetProgress progress, history.progress());
   outcome.state = DemoState::from(progress, demo.devices);
   outcome.state.seconds = seconds;
-  outcome.state.refused = metrics.refused();
+  outcome.state.refused = metrics->picture().gateway().refused;
   outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
   TRY(outcome.test_error, final_error(demo));
   outcome.folder = folder;

@@ -12,9 +12,9 @@
 #include "fleet/provisioning/device_key.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning/samples_in_bundle.h"
-#include "fleet/provisioning_openssl/authority_files.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tools/aflguard/verbs/board_packages.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -93,8 +93,8 @@ Status add(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(about_request(options, fleet.add_device(wanted, authority, clock)));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.add_device(wanted, *authority, clock)));
   print_device(fleet, options.name, "is enrolled", options.json);
   return {};
 }
@@ -103,8 +103,8 @@ Status renew(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(about_request(options, fleet.renew_device(wanted, authority, clock)));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.renew_device(wanted, *authority, clock)));
   print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
   return {};
 }
@@ -129,8 +129,8 @@ Status list(const DeviceOptions& options) {
 Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_device(fleet, options.name, authority, clock, kBrokerTimeout);
+  TRY(const auto authority, open_authority(fleet.folder()));
+  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, kBrokerTimeout);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
