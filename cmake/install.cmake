@@ -4,7 +4,7 @@ include(cmake/private_library.cmake)
 
 aflguard_install_programs(client aflguard-client)
 aflguard_install_programs(gateway aflguard-gateway)
-aflguard_install_programs(tools aflguard aflguard-byzantine-client aflguard-bench-peer aflguard-train-probe)
+aflguard_install_programs(tools aflguard aflguard-bench aflguard-byzantine-client aflguard-bench-peer aflguard-train-probe)
 
 # Each package is complete: a board needs one file, and no package depends on another one's version.
 get_filename_component(installed_onnxruntime "${CMAKE_BINARY_DIR}/lib/aflguard/libonnxruntime.so.1" REALPATH)

@@ -1,5 +1,7 @@
 #include "core/system/own_programs.h"
 
+#include <cerrno>
+#include <cstring>
 #include <unistd.h>
 
 namespace aflguard {
@@ -17,6 +19,16 @@ Result<fs::path> sibling(const std::string& name) {
   std::error_code error;
   if (fs::exists(folder / name, error)) return folder / name;
   return not_found("there is no " + (folder / name).string() + "; build or install the whole product");
+}
+
+Status become_sibling(const std::string& name, const std::string& called,
+                      const std::vector<std::string>& arguments) {
+  TRY(const fs::path program, sibling(name));
+  std::vector<char*> raw = {const_cast<char*>(called.c_str())};
+  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
+  raw.push_back(nullptr);
+  ::execv(program.c_str(), raw.data());
+  return io_error("cannot run " + program.string() + ": " + std::strerror(errno));
 }
 
 std::string mosquitto_program() {

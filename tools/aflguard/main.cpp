@@ -2,17 +2,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "bench/bench_verbs.h"
-#include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
-#include "core/aggregation/guards/basgd.h"
-#include "core/aggregation/guards/kardam.h"
-#include "core/aggregation/guards/span_guard.h"
-#include "core/aggregation/guards/sync_aflguard.h"
-#include "core/aggregation/guards/zeno_plus_plus.h"
 #include "core/base/version.h"
-#include "lab/attacks/attacks.h"
+#include "lab/campaigns/full_catalog.h"
 #include "tools/aflguard/verb.h"
+#include "tools/aflguard/verbs/bench_verb.h"
 #include "tools/aflguard/verbs/dashboard_verb.h"
 #include "tools/aflguard/verbs/data_verbs.h"
 #include "tools/aflguard/verbs/demo_verb.h"
@@ -49,47 +42,18 @@ int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
   return 2;
 }
 
-/// Every guard and attack this program knows: a new one is its own file and one line here.
-aflguard::lab::Catalog lab_catalog() {
-  using namespace aflguard;
-  lab::Catalog catalog = {.guards =
-                              {
-                                  async_sgd_kind(),
-                                  kardam_kind(),
-                                  basgd_kind(),
-                                  zeno_plus_plus_kind(),
-                                  aflguard_kind(),
-                                  sync_aflguard_kind(),
-                                  span_guard_kind(),
-                              },
-                          .attacks = {
-                              lab::label_flip_kind(),
-                              lab::gauss_kind(),
-                              lab::gradient_deviation_kind(),
-                              lab::backdoor_kind(),
-                              lab::adapt_reverse_kind(),
-                              lab::adapt_fang_kind(),
-                              lab::adapt_sign_kind(),
-                              lab::adapt_boundary_kind(),
-                          }};
-  for (const auto& family : {lab::own_kinds(), lab::nuisance_kinds()}) {
-    catalog.attacks.insert(catalog.attacks.end(), family.begin(), family.end());
-  }
-  return catalog;
-}
-
 }  // namespace
 
 /// Exit codes: 0 done, 1 the verb failed (one line on stderr says why), 2 the command line is wrong.
 int main(int argc, char** argv) {
   CLI::App app("AFLGuard Edge: Byzantine-robust federated learning on fleets of small boards.", "aflguard");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", aflguard::kVersion);
   app.require_subcommand(1);
   aflguard::cli::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::cli::add_model_verbs(app, action);
   aflguard::cli::add_data_verbs(app, action);
-  aflguard::cli::add_bench_verbs(app, action, lab_catalog());
+  aflguard::cli::add_bench_verb(app, action);
   aflguard::cli::add_demo_verb(app, action);
   aflguard::cli::add_dashboard_verb(app, action);
   aflguard::cli::add_fleet_verbs(app, action);
@@ -98,7 +62,7 @@ int main(int argc, char** argv) {
   aflguard::cli::add_doctor_verb(app, action);
   aflguard::cli::add_sim_verbs(app, action);
   aflguard::cli::add_image_verbs(app, action);
-  aflguard::cli::add_lab_verbs(app, action, lab_catalog());
+  aflguard::cli::add_lab_verbs(app, action, aflguard::lab::full_catalog());
 
   try {
     app.parse(argc, argv);
