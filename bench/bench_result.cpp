@@ -55,9 +55,9 @@ Repetitions summarise(std::vector<double> measurements) {
 Json bench_context() {
   double load = 0;
   (void)::getloadavg(&load, 1);
-  const MachineContext machine = machine_context();
-  return {{"version", machine.version},   {"processor", machine.processor}, {"cores", machine.cores},
-          {"compiler", machine.compiler}, {"build", machine.build},         {"load_average", load}};
+  Json context = machine_context();
+  context["load_average"] = load;
+  return context;
 }
 
 Json bench_document(const std::string& benchmark, const std::vector<BenchResult>& results) {

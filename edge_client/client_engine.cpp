@@ -5,6 +5,7 @@
 #include "core/base/rfc3339.h"
 #include "core/envelope/message_codec.h"
 #include "core/system/process_memory.h"
+#include "core/telemetry/program_facts.h"
 #include "edge_client/receiving/verdict_text.h"
 #include "edge_client/sending/waiting_update.h"
 
@@ -104,6 +105,7 @@ ClientEngine::Time ClientEngine::step() {
 
 void ClientEngine::on_connected(const BusConnected& event) {
   parts_.log.info("connected by " + event.protocol);
+  parts_.log.fact(to_line(ReadyFact{settings_.terms.fleet, settings_.terms.device}));
   connected_ = true;
   status_published_ = false;
   if (outgoing_) {
@@ -193,6 +195,8 @@ void ClientEngine::finish_update(const VerdictMessage& verdict) {
   status_.verdict = DeviceStatus::LastVerdict{verdict.accepted, reason_name(verdict.reason), verdict.delay};
   ++figures_;
   parts_.log.info(verdict_line(verdict));
+  parts_.log.fact(to_line(VerdictFact{verdict.sequence, verdict.accepted, reason_name(verdict.reason),
+                                      verdict.version, verdict.delay}));
 }
 
 void ClientEngine::take_model_of(ReceivedVerdict verdict) {

@@ -10,6 +10,7 @@
 #include "core/http/http_listener.h"
 #include "core/system/disk_space.h"
 #include "core/system/service_notify.h"
+#include "core/telemetry/program_facts.h"
 #include "gateway_server/history/history_collector.h"
 #include "gateway_server/history/history_thread.h"
 #include "gateway_server/intake/refusal_log.h"
@@ -334,6 +335,7 @@ void Gateway::Engine::handle(const BusConnected& connected) {
             std::to_string(parts_.settings.broker.port) + " over " + connected.protocol + ", fleet '" +
             parts_.terms.fleet + "', guard " + parts_.settings.guard.name + ", model version " +
             std::to_string(counters_.version));
+  log_.fact(to_line(ReadyFact{parts_.terms.fleet, "gateway"}));
   publish_state();
   summaries_.all_due(clock_.steady());
   announced_.clear();

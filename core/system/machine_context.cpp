@@ -8,17 +8,11 @@
 namespace aflguard {
 namespace {
 
-#ifdef NDEBUG
-constexpr const char* kBuild = "optimised";
-#else
-constexpr const char* kBuild = "with assertions";
-#endif
-
 std::string processor_name() {
   std::ifstream cpu("/proc/cpuinfo");
   std::string line;
   while (std::getline(cpu, line)) {
-    if (!line.starts_with("model name")) continue;
+    if (line.rfind("model name", 0) != 0) continue;
     const auto colon = line.find(": ");
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
@@ -28,7 +22,12 @@ std::string processor_name() {
 }  // namespace
 
 MachineContext machine_context() {
-  return {kVersion, processor_name(), std::thread::hardware_concurrency(), __VERSION__, kBuild};
+#ifdef NDEBUG
+  const char* const build = "optimised";
+#else
+  const char* const build = "with assertions";
+#endif
+  return {std::string(kVersion), processor_name(), std::thread::hardware_concurrency(), __VERSION__, build};
 }
 
 }  // namespace aflguard

@@ -1,6 +1,6 @@
 #include "firmware_sim/simulation/sim_place.h"
 
-#include "core/system/own_programs.h"
+#include "core/system/programs.h"
 #include "firmware_sim/boards/image_board.h"
 #include "firmware_sim/boards/process_board.h"
 #include "firmware_sim/boards/virtual_board.h"

@@ -13,7 +13,7 @@
 #include "core/system/child_group.h"
 #include "core/system/child_process.h"
 #include "core/system/interruption.h"
-#include "core/system/own_programs.h"
+#include "core/system/programs.h"
 #include "firmware_sim/links/link_relay.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/simulation/sim_state.h"

@@ -1,6 +1,6 @@
 #include "core/base/rfc3339.h"
 #include "core/system/child_process.h"
-#include "core/system/own_programs.h"
+#include "core/system/programs.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/view/fleet_watch.h"
 #include "fleet/view/trouble.h"

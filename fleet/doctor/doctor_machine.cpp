@@ -8,7 +8,7 @@
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "core/system/disk_space.h"
-#include "core/system/own_programs.h"
+#include "core/system/programs.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/provisioning_openssl/certificate_facts.h"
 #include "fleet/view/view_text.h"

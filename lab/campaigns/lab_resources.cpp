@@ -71,10 +71,9 @@ Result<LabResources> make_lab_resources(const Catalog& catalog,
 }
 
 nlohmann::ordered_json lab_context(const std::string& onnxruntime_version) {
-  const MachineContext machine = machine_context();
-  return {{"version", machine.version}, {"processor", machine.processor},
-          {"cores", machine.cores},     {"compiler", machine.compiler},
-          {"build", machine.build},     {"onnxruntime", onnxruntime_version}};
+  nlohmann::ordered_json context = machine_context();
+  context["onnxruntime"] = onnxruntime_version;
+  return context;
 }
 
 }  // namespace aflguard::lab

@@ -34,13 +34,13 @@ struct Board {
     put_program("timedatectl", "#!/bin/sh\necho no\n");
     shell("aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet");
     const std::string identity =
-        shell("aflguard-client --config fleet/devices/pi-1/client.toml --test-identity");
+        shell("aflguard-client --config fleet/devices/pi-1/client.toml --test-identity --json");
     const auto moment = [&](const std::string& word) {
       const std::size_t at = identity.find(word) + word.size();
       return std::stoll(shell("/bin/date +%s -d " + identity.substr(at, 20)));
     };
-    begin = moment("valid from ");
-    end = moment("until ");
+    begin = moment("\"not_before\":\"");
+    end = moment("\"not_after\":\"");
   }
   void put_program(const std::string& name, std::string_view text) const {
     const fs::path file = folder / ("bin/" + name);

@@ -12,7 +12,7 @@
 #include "core/system/child_group.h"
 #include "core/system/child_process.h"
 #include "core/system/interruption.h"
-#include "core/system/own_programs.h"
+#include "core/system/programs.h"
 #include "gateway_server/store/sqlite_stored_model.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_report.h"

@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/system/own_programs.h"
+#include "core/system/become_program.h"
+#include "core/system/programs.h"
 
 namespace aflguard::cli {
 
@@ -12,7 +13,8 @@ void add_bench_verb(CLI::App& app, Action& action) {
   verb->prefix_command();
   verb->callback([verb, &action] {
     action = [words = verb->remaining()]() -> Status {
-      return become_sibling("aflguard-bench", "aflguard bench", words);
+      TRY(const auto program, sibling("aflguard-bench"));
+      return become_program(program, "aflguard bench", words);
     };
   });
 }
