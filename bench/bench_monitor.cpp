@@ -8,6 +8,7 @@
 #include "bench/terminal_process.h"
 #include "core/base/random.h"
 #include "core/base/rfc3339.h"
+#include "core/system/programs.h"
 #include "fleet/monitor/frame_diff.h"
 #include "fleet/monitor/monitor_screen.h"
 #include "fleet/monitor/screen_reader.h"

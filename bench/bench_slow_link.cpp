@@ -8,6 +8,7 @@
 
 #include "bench/bench_publishers.h"
 #include "bench/slow_link.h"
+#include "core/system/programs.h"
 
 namespace aflguard::bench {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -48,7 +49,7 @@ struct Board {
     fs::permissions(file, fs::perms(0755));
   }
   [[nodiscard]] ProgramOutcome outcome_of(const std::string& script) const {
-    const std::string bin = std::getenv("AFLGUARD_BIN");
+    const std::string bin = testing::programs_folder().string();
     auto outcome = run_program({"sh", "-c", "PATH=\"$PWD/bin:" + bin + ":$PATH\"; export PATH; " + script},
                                folder.path());
     ASSERT_OK(outcome);

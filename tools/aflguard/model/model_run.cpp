@@ -9,7 +9,7 @@
 #include "core/learning/data/shape.h"
 #include "core/learning/model_package.h"
 #include "models/finite_differences.h"
-#include "tools/aflguard/model/model_arrays.h"
+#include "models/model_arrays.h"
 #include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
@@ -78,9 +78,9 @@ Status initialize_theta(const ModelRunOptions& options) {
 Status compute_gradient(const ModelRunOptions& options) {
   TRY(ModelPackage package, read_model_package(options.folder));
   const ModelDescription model = package.description;
-  TRY(const auto theta, read_theta(options.theta, model));
-  TRY(const Samples samples, read_samples(options.x, model));
-  TRY(const Targets targets, read_targets(options.y, model, samples.count));
+  TRY(const auto theta, models::read_theta(options.theta, model));
+  TRY(const models::Samples samples, models::read_samples(options.x, model));
+  TRY(const models::Targets targets, models::read_targets(options.y, model, samples.count));
   TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
   std::vector<float> gradient(model.dimension());
   const Batch batch{samples.count, samples.features, targets.labels, targets.values};
@@ -103,8 +103,8 @@ Status compute_gradient(const ModelRunOptions& options) {
 Status predict(const ModelRunOptions& options) {
   TRY(ModelPackage package, read_model_package(options.folder));
   const ModelDescription model = package.description;
-  TRY(const auto theta, read_theta(options.theta, model));
-  TRY(const Samples samples, read_samples(options.x, model));
+  TRY(const auto theta, models::read_theta(options.theta, model));
+  TRY(const models::Samples samples, models::read_samples(options.x, model));
   TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
   std::vector<float> outputs(samples.count * model.output_size());
   const std::size_t at_once = options.batch == 0 ? samples.count : options.batch;

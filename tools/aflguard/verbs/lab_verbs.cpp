@@ -397,9 +397,7 @@ void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->footer(
       "Exit code 1 when a verdict differs.\n\nExample:\n  aflguard lab replay orchard/gateway/recording");
   verb->callback([options, &action, catalog] {
-    action = [options, catalog] {
-      return replay_recording(options->recording, options->json, catalog.guards);
-    };
+    action = [options, catalog] { return print_replay(options->recording, options->json, catalog.guards); };
   });
 }
 
