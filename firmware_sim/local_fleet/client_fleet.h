@@ -17,14 +17,14 @@ namespace aflguard::sim {
 
 /// A fleet of client processes on this machine, as somebody wants it.
 struct ClientFleetRequest {
-  std::string name;    ///< the fleet's
-  std::string viewer;  ///< who may watch it, beside those that every fleet has
+  std::string name = {};    ///< the fleet's
+  std::string viewer = {};  ///< who may watch it, beside those that every fleet has
   std::string dataset = "mnist";
   std::size_t clients = 10;
   std::size_t malicious = 2;
   std::string attack = "gd";
   std::string guard = "aflguard";
-  std::optional<std::uint64_t> updates;  ///< default: as many as the data set needs
+  std::optional<std::uint64_t> updates = {};  ///< default: as many as the data set needs
   std::uint64_t seed = 1;
   bool recording = true;
   std::uint64_t recording_megabytes = 300;  ///< then the recording ends, and the fleet goes on
