@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
         unknown.front().starts_with("-")) {
       return app.exit(problem) == 0 ? 0 : 2;
     }
-    report(program, "'" + unknown.front() + "' is no verb here; run with --help for those that are");
+    report(program, "unknown command '" + unknown.front() + "'; see --help");
     return 2;
   }
   try {

@@ -15,7 +15,7 @@
 
 namespace aflguard::sim {
 
-/// A fleet of client processes on this machine, as somebody wants it.
+/// A fleet of client processes on this machine, as a caller wants it.
 struct ClientFleetRequest {
   std::string name = {};    ///< the fleet's
   std::string viewer = {};  ///< who may watch it, beside those that every fleet has

@@ -37,8 +37,7 @@ int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
       unknown.front().starts_with("-")) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
-  std::fprintf(stderr, "aflguard: '%s' is no verb here; run with --help for those that are\n",
-               unknown.front().c_str());
+  std::fprintf(stderr, "aflguard: unknown command '%s'; see --help\n", unknown.front().c_str());
   return 2;
 }
 

@@ -43,7 +43,7 @@ TEST("A folder that is not a fleet's is named, and nothing else is looked at") {
   ASSERT_FINDING(findings, "fleet", FindingLevel::kProblem, "fleet.toml");
 }
 
-TEST("Lists and settings of the broker that somebody has changed are found") {
+TEST("Lists and settings of the broker that were changed by hand are found") {
   const TestFleet fleet;
   append(fleet.folder().access_list(), "\nuser stranger\ntopic readwrite #\n");
   append(fleet.folder().broker() / "mosquitto.conf", "\nallow_anonymous true\n");

@@ -52,7 +52,7 @@ TEST("What the gateway publishes comes into the picture, over whatever bus was g
   TEST_ASSERT_EQUAL_UINT64(3, watched.watch->picture().gateway().refused.at("malformed"));
 }
 
-TEST("Three connections in a minute that end at once are somebody with the same identity") {
+TEST("Three connections in a minute that end at once mean a second viewer with the same identity") {
   Watched watched;
   watched.pass();
   for (int i = 0; i < 3; ++i) {
