@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
 
 #include "bench/bench_result.h"
@@ -20,11 +19,10 @@
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy.h"
 #include "core/learning_onnx/onnx_trainer.h"
-#include "core/system/file_descriptor.h"
 #include "core/system/free_port.h"
 #include "core/system/programs.h"
-#include "fleet/provisioning/provisioning.h"
-#include "fleet/provisioning_openssl/openssl_authority.h"
+#include "core/telemetry/program_facts.h"
+#include "firmware_sim/local_fleet/new_fleet.h"
 #include "models/zoo/zoo_package.h"
 
 namespace aflguard::bench {
@@ -34,7 +32,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kFleet = "bench";
-constexpr std::chrono::seconds kTimeout(60);
 constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
 
 /// A folder on a disk, where there is one: /tmp is often memory.
@@ -42,15 +39,6 @@ Result<StagedDirectory> scratch_folder() {
   std::error_code ignored;
   const fs::path parent = fs::is_directory("/var/tmp", ignored) ? "/var/tmp" : fs::temp_directory_path();
   return StagedDirectory::create(parent / ("aflguard-bench-" + std::to_string(::getpid())), true);
-}
-
-bool accepts_connections(const std::string& host, std::uint16_t port) {
-  const FileDescriptor connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-  return ::connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
 /// Noise of MNIST's shape: its gradient costs what any other's costs.
@@ -67,33 +55,11 @@ Dataset noise(std::size_t samples) {
   return data;
 }
 
-/// A program that ends with this one.
-Result<Process> start_logged(const std::vector<std::string>& arguments, const fs::path& folder,
-                             const fs::path& log) {
-  TRY(const FileDescriptor output, open_log(log));
-  return Process::start({.arguments = arguments,
-                         .folder = folder,
-                         .output = output.get(),
-                         .error = output.get(),
-                         .ends_with_us = true});
-}
-
-/// Until `text` is in the log so many times.
-Status wait_for_line(const std::string& program, const fs::path& log, const std::string& text,
-                     std::size_t times, Process& process) {
-  const auto deadline = Clock::now() + kTimeout;
-  while (true) {
-    TRY(const std::string said, read_text_file(log));
-    std::size_t found = 0;
-    for (auto at = said.find(text); at != std::string::npos; at = said.find(text, at + 1)) ++found;
-    if (found >= times) return {};
-    if (!process.running() || Clock::now() > deadline) {
-      constexpr std::size_t kEnd = 300;
-      return unavailable(program + " did not say '" + text +
-                         "' in time, but: " + said.substr(said.size() - std::min(said.size(), kEnd)));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+std::size_t count_verdicts(std::string_view log) {
+  std::size_t verdicts = 0;
+  for_each_fact(
+      log, [&](const ProgramFact& fact) { verdicts += std::holds_alternative<VerdictFact>(fact) ? 1 : 0; });
+  return verdicts;
 }
 
 }  // namespace
@@ -115,7 +81,9 @@ double cpu_seconds(int process) {
 }
 
 BenchFleet::BenchFleet(StagedDirectory scratch)
-    : scratch_(std::move(scratch)), folder_{fs::absolute(scratch_.path()) / "fleet"} {}
+    : scratch_(std::move(scratch)),
+      folder_{fs::absolute(scratch_.path()) / "fleet"},
+      programs_(folder_, fs::absolute(scratch_.path()) / "logs") {}
 
 BenchFleet::~BenchFleet() = default;
 
@@ -128,7 +96,7 @@ Result<std::unique_ptr<BenchFleet>> BenchFleet::create(std::size_t devices, cons
   TRY(StagedDirectory scratch, scratch_folder());
   auto fleet = std::unique_ptr<BenchFleet>(new BenchFleet(std::move(scratch)));
   TRY_STATUS(fleet->make(devices, host));
-  TRY_STATUS(fleet->start_broker());
+  TRY_STATUS(fleet->programs_.launcher().start_broker());
   return fleet;
 }
 
@@ -143,9 +111,7 @@ Status BenchFleet::make(std::size_t devices, const std::string& host) {
   TRY(const ModelPackage package, models::build_zoo_package("cnn"));
   const fs::path model = scratch_.path() / "model";
   TRY_STATUS(write_model_package(package, model));
-  TRY(auto authority, fleet::OpensslAuthority::create(kFleet, clock.wall() - fleet::kCertificateBackdating,
-                                                      clock.wall() + fleet::kAuthorityLifetime));
-  TRY_STATUS(fleet::create_fleet(folder_.root, settings, authority, model, clock));
+  TRY(auto authority, sim::provision_fleet(folder_.root, settings, model, clock));
   TRY(fleet::Fleet fleet, fleet::Fleet::open(folder_.root));
   for (std::size_t i = 1; i <= devices; ++i) {
     fleet::DeviceRequest order;
@@ -175,23 +141,6 @@ Status BenchFleet::make_learning(const ModelPackage& package) {
   return write_npy(scratch_.path() / "update.npy", reference.vector, {dimension_});
 }
 
-Status BenchFleet::start_broker() {
-  const fs::path log = scratch_.path() / "broker.log";
-  TRY(auto broker, start_logged({mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()},
-                                folder_.broker(), log));
-  broker_ = std::move(broker);
-  const auto deadline = Clock::now() + kTimeout;
-  while (!accepts_connections(host_, port_)) {
-    if (!broker_->running() || Clock::now() > deadline) {
-      const auto said = read_text_file(log);
-      return unavailable("Mosquitto did not start (it needs to be installed): " +
-                         (said.ok() ? said->substr(0, 300) : ""));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return {};
-}
-
 Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) const {
   std::ostringstream text;
   text << "[fleet]\nname = \"" << kFleet << "\"\n[broker]\nhost = \"" << host_ << "\"\nport = " << port_
@@ -207,23 +156,14 @@ Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) 
 
 Status BenchFleet::start_gateway(const BenchGatewaySettings& settings) {
   TRY_STATUS(write_gateway_settings(settings));
-  const fs::path log = scratch_.path() / "gateway.log";
-  TRY(auto gateway, start_logged({program_beside_us("aflguard-gateway").string(), "--config",
-                                  (folder_.gateway() / "gateway.toml").string()},
-                                 folder_.gateway(), log));
-  gateway_ = std::move(gateway);
-  return wait_for_line("aflguard-gateway", log, "ready: connected", ++gateway_starts_, *gateway_);
+  return programs_.launcher().start_gateway();
 }
 
 void BenchFleet::stop_gateway() {
-  if (gateway_) {
-    gateway_->signal(SIGTERM);
-    gateway_->wait();
-  }
-  gateway_.reset();
+  programs_.programs().stop_gateway();
 }
 
-Status BenchFleet::pretend_devices(std::size_t count) const {
+Status BenchFleet::pretend_devices(std::size_t count) {
   TRY(DeviceBook book, read_device_book(folder_.device_book()));
   const Device pattern = book.devices.at(0);
   while (book.devices.size() < count) {
@@ -238,7 +178,8 @@ Status BenchFleet::pretend_devices(std::size_t count) const {
   rules += "\nuser device-1\ntopic readwrite aflguard/v1/" + name() +
            "/up/+/status\ntopic read aflguard/v1/" + name() + "/gateway/devices/+\n";
   TRY_STATUS(write_file_atomically(folder_.access_list(), rules));
-  if (::kill(broker_->pid(), SIGHUP) != 0) return unavailable("the broker is gone");
+  const pid_t broker = programs_.programs().pid(sim::kBrokerProgram);
+  if (broker <= 0 || ::kill(broker, SIGHUP) != 0) return unavailable("the broker is gone");
   return {};
 }
 
@@ -257,17 +198,17 @@ std::string BenchFleet::name() {
   return kFleet;
 }
 
-Result<double> BenchFleet::gateway_peak_mb() const {
-  check(gateway_.has_value(), "the gateway runs");
-  return peak_mb(gateway_->pid());
+Result<double> BenchFleet::gateway_peak_mb() {
+  return peak_mb(programs_.programs().pid(sim::kGatewayProgram));
 }
 
-double BenchFleet::broker_cpu_seconds() const {
-  return cpu_seconds(broker_->pid());
+double BenchFleet::broker_cpu_seconds() {
+  return cpu_seconds(programs_.programs().pid(sim::kBrokerProgram));
 }
 
-double BenchFleet::gateway_cpu_seconds() const {
-  return gateway_ ? cpu_seconds(gateway_->pid()) : 0;
+double BenchFleet::gateway_cpu_seconds() {
+  const pid_t gateway = programs_.programs().pid(sim::kGatewayProgram);
+  return gateway > 0 ? cpu_seconds(gateway) : 0;
 }
 
 Status BenchFleet::write_client_settings(std::size_t samples) const {
@@ -288,14 +229,15 @@ Status BenchFleet::write_client_settings(std::size_t samples) const {
 
 Result<double> BenchFleet::client_peak_mb(std::size_t samples, std::size_t updates) {
   TRY_STATUS(write_client_settings(samples));
-  const fs::path log = scratch_.path() / "client.log";
-  TRY(auto client, start_logged({program_beside_us("aflguard-client").string(), "--config",
-                                 (folder_.device("device-1") / "client.toml").string()},
-                                folder_.device("device-1"), log));
-  TRY_STATUS(wait_for_line("aflguard-client", log, "verdict ", updates, client));
-  TRY(const double peak, peak_mb(client.pid()));
-  client.signal(SIGTERM);
-  client.wait();
+  constexpr const char* kDevice = "device-1";
+  sim::FleetLauncher& launcher = programs_.launcher();
+  TRY_STATUS(launcher.start_client({kDevice,
+                                    {program_beside_us("aflguard-client").string(), "--config",
+                                     (folder_.device(kDevice) / "client.toml").string()}}));
+  TRY_STATUS(launcher.wait_for(kDevice, "has not got " + std::to_string(updates) + " verdicts",
+                               [updates](std::string_view log) { return count_verdicts(log) >= updates; }));
+  TRY(const double peak, peak_mb(programs_.programs().pid(kDevice)));
+  programs_.programs().stop_clients();
   return peak;
 }
 

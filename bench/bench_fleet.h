@@ -9,8 +9,8 @@
 #include "core/identity/signature.h"
 #include "core/learning/model_package.h"
 #include "core/system/atomic_file.h"
-#include "core/system/process.h"
 #include "core/transport_mqtt/mqtt_options.h"
+#include "firmware_sim/local_fleet/running_fleet.h"
 #include "fleet/folder/fleet_folder.h"
 
 namespace aflguard::bench {
@@ -44,7 +44,7 @@ class BenchFleet final {
   /// As an operator stops it.
   void stop_gateway();
   /// Peak resident memory of the running gateway.
-  [[nodiscard]] Result<double> gateway_peak_mb() const;
+  [[nodiscard]] Result<double> gateway_peak_mb();
 
   /// Starts the real aflguard-client as device 1 with `samples` samples of noise, waits until the gateway has
   /// judged `updates` of its updates, and ends it. Its peak resident memory.
@@ -62,13 +62,13 @@ class BenchFleet final {
   /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
   /// certificate, and device 1 may speak on all their status topics and read them and what the gateway tells
   /// of devices. Before the gateway starts.
-  [[nodiscard]] Status pretend_devices(std::size_t count) const;
+  [[nodiscard]] Status pretend_devices(std::size_t count);
   /// How a device that was made connects.
   [[nodiscard]] MqttOptions device_options(std::size_t device) const;
   [[nodiscard]] static std::string name();
 
-  [[nodiscard]] double broker_cpu_seconds() const;
-  [[nodiscard]] double gateway_cpu_seconds() const;
+  [[nodiscard]] double broker_cpu_seconds();
+  [[nodiscard]] double gateway_cpu_seconds();
   [[nodiscard]] std::size_t dimension() const { return dimension_; }
   [[nodiscard]] std::filesystem::path root() const { return folder_.root; }
   /// Milliseconds that a small durable write takes here: median of a few.
@@ -78,7 +78,6 @@ class BenchFleet final {
   explicit BenchFleet(StagedDirectory scratch);
   [[nodiscard]] Status make(std::size_t devices, const std::string& host);
   [[nodiscard]] Status make_learning(const ModelPackage& package);
-  [[nodiscard]] Status start_broker();
   [[nodiscard]] Status write_gateway_settings(const BenchGatewaySettings& settings) const;
   [[nodiscard]] Status write_client_settings(std::size_t samples) const;
 
@@ -89,9 +88,7 @@ class BenchFleet final {
   std::string model_hash_;
   PublicKey gateway_key_{};
   std::size_t dimension_ = 0;
-  std::size_t gateway_starts_ = 0;
-  std::optional<Process> broker_;
-  std::optional<Process> gateway_;
+  sim::RunningFleet programs_;
 };
 
 }  // namespace aflguard::bench

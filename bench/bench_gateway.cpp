@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bench/bench_publishers.h"
-#include "bench/bench_slow_link.h"
 #include "core/envelope/piece_sender.h"
 
 namespace aflguard::bench {

@@ -23,4 +23,9 @@ struct BenchGatewayOptions {
 [[nodiscard]] Result<std::vector<BenchResult>> bench_gateway(const BenchGatewayOptions& options,
                                                              Progress& progress);
 
+/// The part of it on the slow link, `slow_link_update_s`: from the first piece of a 560 KB update to its
+/// verdict, beside plain TCP that carries as many bytes and one byte back over the same link. Without root,
+/// TUN devices or iproute2 the figure says why it is missing.
+[[nodiscard]] Result<BenchResult> bench_slow_link(int rounds, Progress& progress);
+
 }  // namespace aflguard::bench

@@ -9,6 +9,7 @@
 #include "core/aggregation/guards/span_guard.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 #include "core/base/random.h"
+#include "core/learning_onnx/onnx_trainer.h"
 #include "datasets/load.h"
 #include "lab/campaigns/lab_resources.h"
 
@@ -357,7 +358,11 @@ Result<BenchResult> bench_run(const BenchGuardOptions& options, const lab::Catal
                               Progress& progress) {
   constexpr const char* kName = "mnist_run_cpu_s";
   TRY(auto settings, lab::default_settings("mnist"));
-  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt));
+  TRY(auto runtime, OnnxRuntime::load());
+  const auto make_trainer = [runtime = std::move(runtime)](const ModelPackage& package) {
+    return make_onnx_trainer(runtime, package);
+  };
+  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt, make_trainer));
   TRY(const auto model, resources.model("mnist"));
   std::string which;
   const auto data = mnist_or_noise(which);

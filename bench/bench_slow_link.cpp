@@ -1,4 +1,4 @@
-#include "bench/bench_slow_link.h"
+#include "bench/bench_gateway.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -22,7 +22,7 @@ void print(const std::string& benchmark, const std::vector<BenchResult>& results
   }
 }
 
-void add_train(CLI::App& bench, cli::Action& action) {
+void add_train(CLI::App& app, Action& action) {
   struct Options {
     BenchTrainOptions train;
     bool json = false;
@@ -30,7 +30,7 @@ void add_train(CLI::App& bench, cli::Action& action) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      bench.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+      app.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
   verb->footer(
       "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
       "null.");
@@ -50,7 +50,7 @@ void add_train(CLI::App& bench, cli::Action& action) {
   });
 }
 
-void add_guard(CLI::App& bench, cli::Action& action, const lab::Catalog& catalog) {
+void add_guard(CLI::App& app, Action& action, const lab::Catalog& catalog) {
   struct Options {
     BenchGuardOptions guard;
     bool json = false;
@@ -58,7 +58,7 @@ void add_guard(CLI::App& bench, cli::Action& action, const lab::Catalog& catalog
     bool no_run = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb = bench.add_subcommand(
+  CLI::App* verb = app.add_subcommand(
       "guard", "Cost of judging and applying an update; every guard with up to a million clients");
   verb->footer(
       "Example:\n  aflguard bench guard --json\nThe run on MNIST is compared with PyTorch where "
@@ -81,14 +81,14 @@ void add_guard(CLI::App& bench, cli::Action& action, const lab::Catalog& catalog
   });
 }
 
-void add_gateway(CLI::App& bench, cli::Action& action) {
+void add_gateway(CLI::App& app, Action& action) {
   struct Options {
     BenchGatewayOptions gateway;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      bench.add_subcommand("gateway", "Updates per second of a gateway beside a subscriber that only counts");
+      app.add_subcommand("gateway", "Updates per second of a gateway beside a subscriber that only counts");
   verb->footer(
       "Example:\n  aflguard bench gateway --json\nNeeds Mosquitto. The slow link needs root and iproute2; "
       "without them that figure is null.");
@@ -130,14 +130,14 @@ struct CrowdBenchmark {
 };
 
 template <typename CrowdOptions>
-void add_crowd(CLI::App& bench, cli::Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
+void add_crowd(CLI::App& app, Action& action, const CrowdBenchmark<CrowdOptions>& benchmark) {
   struct Options {
     CrowdOptions crowd;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
   CrowdOptions& crowd = options->crowd;
-  CLI::App* verb = bench.add_subcommand(benchmark.name, benchmark.about);
+  CLI::App* verb = app.add_subcommand(benchmark.name, benchmark.about);
   verb->footer(std::string("Example:\n  aflguard bench ") + benchmark.name +
                " --devices 1000 --json\nNeeds Mosquitto.");
   verb->add_option("--rounds", crowd.rounds, benchmark.rounds)
@@ -167,18 +167,15 @@ void add_crowd(CLI::App& bench, cli::Action& action, const CrowdBenchmark<CrowdO
 
 }  // namespace
 
-void add_bench_verbs(CLI::App& app, cli::Action& action, const lab::Catalog& catalog) {
-  CLI::App* bench =
-      app.add_subcommand("bench", "Benchmarks, each beside a baseline measured in the same run");
-  bench->require_subcommand(1);
-  add_train(*bench, action);
-  add_guard(*bench, action, catalog);
-  add_gateway(*bench, action);
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
+  add_train(app, action);
+  add_guard(app, action, catalog);
+  add_gateway(app, action);
   add_crowd<BenchWatchOptions>(
-      *bench, action,
+      app, action,
       {"watch", "What it costs a gateway to watch many devices and tell of them",
        "Rounds in which quiet and busy spans take turns", "Length of each span", bench_watch});
-  add_crowd<BenchMonitorOptions>(*bench, action,
+  add_crowd<BenchMonitorOptions>(app, action,
                                  {"monitor", "How fast the monitor answers while many devices speak",
                                   "Rounds in which everything is measured again",
                                   "Length of the spans in which CPU time is measured", bench_monitor});

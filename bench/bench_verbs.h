@@ -1,11 +1,20 @@
 #pragma once
 
+#include <functional>
+
+#include "core/base/result.h"
 #include "lab/runs/experiment.h"
-#include "tools/aflguard/verb.h"
+
+namespace CLI {
+class App;
+}
 
 namespace aflguard::bench {
 
-/// `aflguard bench train | guard | gateway`; guard runs the guards of `catalog`.
-void add_bench_verbs(CLI::App& app, cli::Action& action, const lab::Catalog& catalog);
+/// What the chosen benchmark does once the command line is parsed; main() runs it.
+using Action = std::function<Status()>;
+
+/// train, guard, gateway, watch and monitor; guard runs the guards of `catalog`.
+void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog);
 
 }  // namespace aflguard::bench

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/envelope/message_codec.h"
+#include "core/telemetry/program_facts.h"
 #include "core/verdict/reason.h"
 #include "edge_client/receiving/verdict_text.h"
 #include "edge_client/sending/waiting_update.h"
@@ -99,6 +100,7 @@ ClientEngine::Time ClientEngine::step() {
 
 void ClientEngine::on_connected(const BusConnected& event) {
   parts_.log.info("connected by " + event.protocol);
+  parts_.log.fact(to_line(ReadyFact{settings_.membership.fleet, settings_.membership.device}));
   connected_ = true;
   status_.connected();
   if (outgoing_) {
@@ -169,6 +171,8 @@ void ClientEngine::finish_update(const VerdictMessage& verdict) {
   outgoing_.reset();
   status_.judged(verdict.accepted, reason_name(verdict.reason), verdict.delay);
   parts_.log.info(verdict_line(verdict));
+  parts_.log.fact(to_line(VerdictFact{verdict.sequence, verdict.accepted, reason_name(verdict.reason),
+                                      verdict.version, verdict.delay}));
 }
 
 void ClientEngine::take_model_of(ReceivedVerdict verdict) {

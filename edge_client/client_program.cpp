@@ -16,6 +16,7 @@
 #include "core/system/service_notify.h"
 #include "core/system/stop_signal.h"
 #include "core/telemetry/device_status.h"
+#include "core/telemetry/program_facts.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
@@ -221,9 +222,13 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
 /// be set yet, so a certificate that begins in the future is not a mistake.
-Status test_identity(const ClientConfig& config) {
+Status test_identity(const ClientConfig& config, bool json) {
   TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
-  // packaging/board/advance-clock reads this line.
+  if (json) {  // packaging/board/advance-clock reads this line
+    const IdentityFact fact{config.fleet, config.device, certificate.not_before, certificate.not_after};
+    std::printf("%s\n", to_line(fact).c_str());
+    return {};
+  }
   std::printf("fine: device '%s' of fleet '%s', certificate valid from %s until %s\n", config.device.c_str(),
               config.fleet.c_str(), to_rfc3339(certificate.not_before).c_str(),
               to_rfc3339(certificate.not_after).c_str());
@@ -243,6 +248,7 @@ struct CommandLine {
   std::string config;
   bool test_config = false;
   bool test_identity = false;
+  bool json = false;
   std::string identity;
   std::string output;
 };
@@ -261,7 +267,7 @@ int run_with_config(const ClientProgram& program, const CommandLine& command) {
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
-  const Status status = command.test_identity ? test_identity(config)
+  const Status status = command.test_identity ? test_identity(config, command.json)
                         : command.test_config ? test_config(config, log)
                                               : run(program, config, log);
   return status.ok() ? 0 : report(program, status.error().message);
@@ -293,9 +299,12 @@ int run_client_program(const ClientProgram& program, int argc, char** argv) {
   app.add_flag("--test-config", command.test_config,
                "check the configuration and all that it names, then end")
       ->needs(config);
-  app.add_flag("--test-identity", command.test_identity,
-               "check only that certificate, key, authority and gateway's key fit together, then end")
-      ->needs(config);
+  auto* test_identity =
+      app.add_flag("--test-identity", command.test_identity,
+                   "check only that certificate, key, authority and gateway's key fit together, then end")
+          ->needs(config);
+  app.add_flag("--json", command.json, "with --test-identity: one line of JSON, aflguard.identity.v1")
+      ->needs(test_identity);
   auto* identity = app.add_option("--make-identity", command.identity,
                                   "make a new key and a certificate request for this device name, then end")
                        ->excludes(config);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/system/service_notify.h"
+#include "core/telemetry/program_facts.h"
 #include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
@@ -153,6 +154,7 @@ void Gateway::Loop::handle(const BusConnected& connected) {
                   std::to_string(parts_.settings.broker.port) + " over " + connected.protocol + ", fleet '" +
                   parts_.terms.fleet + "', guard " + parts_.settings.guard.name + ", model version " +
                   std::to_string(counters_.version));
+  parts_.log.fact(to_line(ReadyFact{parts_.terms.fleet, "gateway"}));
   telemetry_.on_connected();
   pipeline_.voters_changed();
   notify_ready();

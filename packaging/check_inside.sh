@@ -107,7 +107,7 @@ if [ "$(dpkg --print-architecture)" = arm64 ]; then
   boot_at 1000000000
   [ "$(date +%s)" -ge $((now + 600)) ] || die "the clock was put forward to $(date) only, and the board remembers 10 minutes more"
   rm -r /var/lib/aflguard-clock
-  begin=$(date +%s -d "$(as_fleet aflguard-client --config /etc/aflguard/client.toml --test-identity | sed -n 's/.* from \([^ ]*\).*/\1/p')")
+  begin=$(date +%s -d "$(as_fleet aflguard-client --config /etc/aflguard/client.toml --test-identity --json | sed -n 's/.*"not_before":"\([^"]*\)".*/\1/p')")
   boot_at 1000000000
   [ "$(date +%s)" -ge "$begin" ] || die "without a memory, the clock was put forward to $(date) only"
   boot_at $((now + 30))

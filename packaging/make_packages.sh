@@ -4,7 +4,7 @@ package_programs() ( # COMPONENT -> its programs
   case $1 in
     client) echo aflguard-client ;;
     gateway) echo aflguard-gateway ;;
-    tools) echo aflguard aflguard-byzantine-client aflguard-bench-peer aflguard-train-probe ;;
+    tools) echo aflguard aflguard-bench aflguard-byzantine-client aflguard-bench-peer aflguard-train-probe ;;
     *)
       say "package: there is no package '$1'; the packages are: client gateway tools"
       exit 2
@@ -33,14 +33,15 @@ make_packages() (
   fi
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
   export SOURCE_DATE_EPOCH
-  # The programs of this machine speak for both architectures; two need no page of their own.
+  # The programs of this machine speak for both architectures; aflguard(1) has the page of aflguard-bench, and its
+  # two peers need none.
   # shellcheck disable=SC2086
   build release -- $programs
   version=$(product_version)
   rm -rf build/manuals
   # shellcheck disable=SC2046,SC2086
   python3 packaging/make_manuals.py build/release/bin . build/manuals "$version" \
-    $(echo $programs | tr ' ' '\n' | grep -v -e bench-peer -e train-probe) >build/manuals.log ||
+    $(echo $programs | tr ' ' '\n' | grep -v -e aflguard-bench -e train-probe) >build/manuals.log ||
     die "man pages could not be made; see above"
   mkdir -p build/packages
   for preset in $presets; do

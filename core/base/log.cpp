@@ -16,4 +16,11 @@ void StderrLog::write(LogLevel level, std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void StderrLog::fact(std::string_view line) {
+  if (LogLevel::kInfo < threshold_) return;
+  std::string text(line);
+  text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 }  // namespace aflguard

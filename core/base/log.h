@@ -13,6 +13,10 @@ class LogSink {
   virtual ~LogSink() = default;
   virtual void write(LogLevel level, std::string_view line) = 0;
 
+  /// A line that programs read (core/telemetry/program_facts.h), as it is. Of sinks that nobody reads so,
+  /// nothing.
+  virtual void fact(std::string_view line) { (void)line; }
+
   void debug(std::string_view line) { write(LogLevel::kDebug, line); }
   void info(std::string_view line) { write(LogLevel::kInfo, line); }
   void warning(std::string_view line) { write(LogLevel::kWarning, line); }
@@ -24,6 +28,8 @@ class StderrLog final : public LogSink {
  public:
   explicit StderrLog(LogLevel threshold = LogLevel::kInfo) : threshold_(threshold) {}
   void write(LogLevel level, std::string_view line) override;
+  /// Facts are information: a higher threshold drops them, too.
+  void fact(std::string_view line) override;
 
  private:
   LogLevel threshold_;

@@ -76,4 +76,19 @@ Status Replay::judge(Aggregator& aggregator, const RecordedUpdate& update) {
   return {};
 }
 
+Result<ReplayResult> replay_recording(const std::filesystem::path& recording,
+                                      std::span<const GuardKind> kinds, const ReplayWatch& watch) {
+  TRY(const auto segments, recording_segments(recording));
+  std::size_t done = 0;
+  Replay replay(kinds, [&](const ReplayResult& result) {
+    if (watch) watch(result, done, segments.size());
+  });
+  for (const auto& segment : segments) {
+    TRY(auto reader, RecordingReader::open(segment));
+    TRY_STATUS(replay.run(std::move(reader)));
+    ++done;
+  }
+  return replay.result();
+}
+
 }  // namespace aflguard

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -44,5 +45,12 @@ class Replay final {
   std::optional<std::uint64_t> last_iteration_;
   ReplayResult result_;
 };
+
+/// Runs a gateway's whole recording, a file or a folder of segments. `watch` (may be empty) is told after
+/// every update how many segments of how many are done. A verdict that disagrees is a result, not an error.
+using ReplayWatch = std::function<void(const ReplayResult& result, std::size_t done, std::size_t segments)>;
+[[nodiscard]] Result<ReplayResult> replay_recording(const std::filesystem::path& recording,
+                                                    std::span<const GuardKind> kinds,
+                                                    const ReplayWatch& watch = {});
 
 }  // namespace aflguard

@@ -29,6 +29,9 @@ class ChildGroup final {
   /// kInternal when a program that was not told to has ended: which, how, and the last lines of its log.
   [[nodiscard]] Status check_running();
 
+  /// Of the program that was started last; below 0 when it has ended, or none was.
+  [[nodiscard]] pid_t pid() const { return children_.empty() ? -1 : children_.back().pid; }
+
   /// Stops everything with SIGTERM, all at once, and waits for it; what does not end in time is killed.
   void stop();
 

@@ -17,7 +17,7 @@ struct KnownVerdict {
   friend bool operator==(const KnownVerdict&, const KnownVerdict&) = default;
 };
 
-/// What a board's own words tell.
+/// What a board's own facts tell (core/telemetry/program_facts.h).
 struct BoardLog {
   std::map<std::uint64_t, KnownVerdict> verdicts;  ///< by sequence number
   std::size_t starts = 0;                          ///< how often it was plugged in
@@ -27,7 +27,8 @@ struct BoardLog {
   [[nodiscard]] std::size_t rejected() const { return verdicts.size() - accepted(); }
 };
 
-/// A board that is killed may leave half a line. This ends it, marks it as cut, and says that the board is
+/// A board that is killed may leave half a line. This ends it, marks it as cut (so that no fact is read from
+/// it), and says that the board is
 /// plugged in; it is written to a board's log before every start.
 inline constexpr std::string_view kPluggedIn = " <cut>\n-- plugged in\n";
 

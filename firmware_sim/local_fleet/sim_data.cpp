@@ -12,8 +12,7 @@
 #include "core/system/free_port.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/local_fleet/learning_setup.h"
-#include "fleet/provisioning/provisioning.h"
-#include "fleet/provisioning_openssl/openssl_authority.h"
+#include "firmware_sim/local_fleet/new_fleet.h"
 #include "lab/tasks/experiment_data.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
@@ -128,17 +127,16 @@ Status make_learning_fleet(const fs::path& root, const std::string& dataset, std
   fleet::FleetSettings fleet;
   fleet.name = "sim";
   TRY(fleet.broker_port, free_loopback_port());
-  TRY(auto authority,
-      fleet::OpensslAuthority::create(fleet.name, clock.wall() - fleet::kCertificateBackdating,
-                                      clock.wall() + fleet::kAuthorityLifetime));
-  return fleet::create_fleet(
-      root, fleet, authority, std::nullopt, clock, [&](const fleet::FleetFolder& made) -> Status {
+  const auto authority =
+      provision_fleet(root, fleet, std::nullopt, clock, [&](const fleet::FleetFolder& made) -> Status {
         TRY_STATUS(write_model_package(package, made.model(), /*replace=*/false));
         TRY(const auto trusted, export_dataset(data.trusted, made.gateway(), "trusted", {}));
         TRY(const auto evaluation, export_dataset(*data.test, made.gateway(), "test", {}));
         return write_file_atomically(made.gateway() / "gateway.toml",
                                      learning_gateway_text(fleet, settings, trusted, evaluation));
       });
+  if (!authority.ok()) return authority.error();
+  return {};
 }
 
 }  // namespace aflguard::sim

@@ -7,15 +7,17 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/clock.h"
+#include "core/base/log.h"
 #include "core/base/progress.h"
 #include "core/learning/model_package.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
-#include "core/system/child_process.h"
 #include "core/system/interruption.h"
 #include "core/system/programs.h"
+#include "core/telemetry/program_facts.h"
 #include "firmware_sim/links/link_relay.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
+#include "firmware_sim/local_fleet/fleet_launcher.h"
 #include "firmware_sim/simulation/sim_state.h"
 #include "firmware_sim/simulation/simulation_control.h"
 #include "fleet/folder/configuration.h"
@@ -36,15 +38,34 @@ constexpr auto kLook = 100ms;
 constexpr const char* kAnswerSeconds = "10";  // an update that a killed gateway lost goes again soon
 constexpr const char* kBoardHost = "localhost";
 
-Error interrupted() {
-  return unavailable("interrupted; everything that was started has been stopped");
-}
-
 std::string number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", value);
   return text.data();
 }
+
+/// Runs a simulation's services so that they outlive this command, and notes each before it starts.
+class ServiceHost final : public ProgramHost {
+ public:
+  ServiceHost(const SimulationControl& control, Simulation& simulation)
+      : control_(control), simulation_(simulation) {}
+
+  [[nodiscard]] Status start(std::string_view name, const Command& command) override {
+    simulation_.services.push_back({std::string(name), command});
+    TRY_STATUS(control_.folder().write(simulation_));
+    return control_.start(name, command);
+  }
+  [[nodiscard]] Status check_running(std::string_view name) override {
+    if (control_.runs(name)) return {};
+    const fs::path log = control_.folder().log(name);
+    return internal_error("the " + std::string(name) + " has ended; its log " + log.string() +
+                          " ends: " + last_lines(log, 3));
+  }
+
+ private:
+  const SimulationControl& control_;
+  Simulation& simulation_;
+};
 
 /// One start of a simulation, step by step.
 class Start final {
@@ -54,7 +75,14 @@ class Start final {
         folder_(std::move(folder)),
         fleet_{folder_.root().parent_path()},
         control_(folder_),
-        interruption_(interruption) {}
+        interruption_(interruption),
+        services_(control_, simulation_),
+        launcher_(fleet_, folder_.logs(), services_,
+                  {.timeout = options.timeout, .pause = [&interruption](std::chrono::milliseconds time) {
+                     return interruption.wait(time);
+                   }}) {}
+  Start(const Start&) = delete;
+  Start& operator=(const Start&) = delete;
 
   [[nodiscard]] const SimulationControl& control() const { return control_; }
 
@@ -144,59 +172,20 @@ class Start final {
                            std::to_string(settings.broker_port) +
                            " already; leave --with-gateway out, or stop that one");
     }
-    TRY(const fs::path gateway, sibling("aflguard-gateway"));
-    const fs::path configuration = gateway_configuration_file();
-    TRY(const ProgramOutcome tested,
-        run_program({gateway.string(), "--config", configuration.string(), "--test-config"}, "/"));
-    if (tested.exit_code == 0) return {};
-    return invalid_input("the gateway does not take " + configuration.string() + ": " + tested.last_line());
+    return launcher_.check_gateway();
   }
-
-  [[nodiscard]] fs::path gateway_configuration_file() const { return fleet_.gateway() / "gateway.toml"; }
 
   [[nodiscard]] Status start_gateway() {
-    TRY(const fs::path gateway, sibling("aflguard-gateway"));
-    TRY_STATUS(start_service(kBrokerService,
-                             {mosquitto_program(), "-c", (fleet_.broker() / "mosquitto.conf").string()}));
-    TRY_STATUS(wait_for_line(kBrokerService, " running"));
-    TRY_STATUS(start_service(kGatewayService,
-                             {gateway.string(), "--config", gateway_configuration_file().string()}));
-    return wait_for_line(kGatewayService, "ready");
-  }
-
-  [[nodiscard]] Status start_service(std::string_view name, std::vector<std::string> arguments) {
-    const Command command{std::move(arguments), fleet_.root, folder_.log(name)};
-    simulation_.services.push_back({std::string(name), command});
-    TRY_STATUS(folder_.write(simulation_));
-    std::error_code error;
-    read_from_[std::string(name)] = fs::exists(command.log, error) ? fs::file_size(command.log, error) : 0;
-    return control_.start(name, command);
-  }
-
-  /// A program says when it is ready; until then it may also end.
-  [[nodiscard]] Status wait_for_line(std::string_view name, const std::string& word) {
-    const fs::path log = folder_.log(name);
-    const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
-    while (std::chrono::steady_clock::now() < deadline) {
-      const bool runs = control_.runs(name);
-      const auto text = read_text_file(log);
-      if (text.ok() && text->find(word, read_from_[std::string(name)]) != std::string::npos) return {};
-      if (!runs)
-        return internal_error("the " + std::string(name) + " has ended; its log " + log.string() +
-                              " ends: " + last_lines(log, 3));
-      if (interruption_.wait(kLook)) return interrupted();
-    }
-    return unavailable("the " + std::string(name) + " does not say '" + word + "' after " +
-                       std::to_string(options_.timeout.count()) + " s; its log ends: " + last_lines(log, 3));
+    TRY_STATUS(launcher_.start_broker());
+    return launcher_.start_gateway();
   }
 
   [[nodiscard]] Status start_links() {
     std::error_code error;
     fs::remove(links_file(folder_), error);
     TRY(const fs::path self, sibling("aflguard"));
-    TRY_STATUS(
-        start_service(kLinksService, {self.string(), "sim", "links", "--fleet", fleet_.root.string()}));
-    TRY_STATUS(wait_for_line(kLinksService, "links are up"));
+    TRY_STATUS(launcher_.start_ready(kLinksService,
+                                     {self.string(), "sim", "links", "--fleet", fleet_.root.string()}));
     TRY(const std::string text, read_text_file(links_file(folder_)));
     std::istringstream ports(text);
     for (Board& board : simulation_.boards) ports >> board.link_port;
@@ -283,7 +272,8 @@ class Start final {
   SimulationControl control_;
   Interruption& interruption_;
   Simulation simulation_;
-  std::map<std::string, std::uintmax_t> read_from_;  ///< where the log of this start begins
+  ServiceHost services_;
+  FleetLauncher launcher_;
 };
 
 Result<Kinds> kinds_for(const std::vector<Board>& boards, const BoardPlaces& places) {
@@ -371,7 +361,9 @@ Status run_links(const std::string& fleet) {
   std::string text;
   for (const std::uint16_t port : relay.ports()) text += std::to_string(port) + "\n";
   TRY_STATUS(write_file_atomically(Start::links_file(folder), text));
-  std::fprintf(stderr, "info: links are up\n");
+  StderrLog log;
+  log.info("links are up");
+  log.fact(to_line(ReadyFact{simulation.fleet, std::string(kLinksService)}));
   relay.run([&interruption] { return interruption.requested(); });
   return {};
 }

@@ -11,13 +11,14 @@
 #include "core/system/folder_lock.h"
 #include "firmware_sim/boards/board.h"
 #include "firmware_sim/links/board_link.h"
+#include "firmware_sim/local_fleet/program_host.h"
 #include "firmware_sim/simulation/detached_process.h"
 
 namespace aflguard::sim {
 
 /// The programs of a simulation beside its boards. Their names are no boards' names.
-inline constexpr std::string_view kBrokerService = "broker";
-inline constexpr std::string_view kGatewayService = "gateway";
+inline constexpr std::string_view kBrokerService = kBrokerProgram;
+inline constexpr std::string_view kGatewayService = kGatewayProgram;
 inline constexpr std::string_view kLinksService = "links";
 
 struct Service {

@@ -6,10 +6,21 @@
 #include "fleet/doctor/finding.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
+#include "fleet/view/fleet_watch.h"
 
 namespace aflguard::fleet {
 
-/// The parts of `aflguard doctor`. Each looks and says what it found; none changes anything.
+/// What `aflguard doctor` looks at.
+struct DoctorRequest {
+  std::string fleet;   ///< a fleet's folder; empty: this machine has no part in one
+  std::string client;  ///< a board's client.toml; empty: none
+};
+
+/// Looks at the machine, and at what the request names. `connect` reaches the fleet's broker as a viewer.
+[[nodiscard]] Findings examine(const DoctorRequest& request, const Clock& clock,
+                               const view::BusFactory& connect);
+
+/// The parts of it. Each looks and says what it found; none changes anything.
 
 /// Programs, ONNX Runtime, clock, disk. `with_fleet`: this machine runs a broker and a gateway.
 void examine_machine(Findings& findings, const Clock& clock, bool with_fleet);
@@ -24,7 +35,8 @@ void examine_machine(Findings& findings, const Clock& clock, bool with_fleet);
                                   const FleetSettings& settings);
 
 /// The running gateway, by what it publishes.
-void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock);
+void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock,
+                     const view::BusFactory& connect);
 
 /// A board's client configuration and everything that it names.
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock);

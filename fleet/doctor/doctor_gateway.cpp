@@ -65,10 +65,11 @@ void examine_metrics(Findings& findings, const view::GatewayPicture& gateway, co
 
 }  // namespace
 
-void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock) {
+void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock& clock,
+                     const view::BusFactory& connect) {
   const auto held = view::ViewerLease::choose({folder.root.string(), {}, {}}, view::ViewerUse::kShortLook);
   if (!held.ok()) return;
-  const auto watch = view::FleetWatch::start(held->identity());
+  const auto watch = view::FleetWatch::start(held->identity(), connect);
   if (!watch.ok()) {
     findings.problem("gateway", watch.error().message, "restore it from a backup");
     return;
@@ -106,8 +107,10 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
   const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
-  const auto outcome = run_program(
-      {program_beside_us("aflguard-client").string(), "--config", path.string(), "--test-config"}, "/");
+  const auto client = sibling("aflguard-client");
+  const auto outcome = client.ok()
+                           ? run_program({client->string(), "--config", path.string(), "--test-config"}, "/")
+                           : Result<ProgramOutcome>(client.error());
   if (!outcome.ok()) {
     findings.problem("client-configuration", outcome.error().message, "install aflguard-client on the board");
   } else if (outcome->exit_code != 0) {

@@ -222,11 +222,11 @@ Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identit
 
 }  // namespace
 
-Status run_monitor(const MonitorOptions& options) {
-  if (options.once) return print_status(options);
+Status run_monitor(const MonitorOptions& options, const BusFactory& connect) {
+  if (options.once) return print_status(options, connect);
   TRY(const auto signals, ScreenSignals::install());
   TRY(const ViewerLease viewer, ViewerLease::choose(options.viewer, ViewerUse::kScreen));
-  TRY(const auto watch, FleetWatch::start(viewer.identity()));
+  TRY(const auto watch, FleetWatch::start(viewer.identity(), connect));
   if (!can_draw()) {
     return run_lines(*watch, viewer.identity(), *signals, interval_of(options, kLineInterval));
   }
@@ -235,9 +235,9 @@ Status run_monitor(const MonitorOptions& options) {
       .run();
 }
 
-Status print_status(const MonitorOptions& options) {
+Status print_status(const MonitorOptions& options, const BusFactory& connect) {
   TRY(const ViewerLease viewer, ViewerLease::choose(options.viewer, ViewerUse::kShortLook));
-  TRY(const auto watch, FleetWatch::start(viewer.identity()));
+  TRY(const auto watch, FleetWatch::start(viewer.identity(), connect));
   TRY_STATUS(wait_for_snapshot(*watch, viewer.identity()));
   const auto now = system_clock::now();
   if (options.json) {

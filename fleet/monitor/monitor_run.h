@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/result.h"
+#include "fleet/view/fleet_watch.h"
 #include "fleet/view/viewer_choice.h"
 
 namespace aflguard::view {
@@ -17,10 +18,10 @@ struct MonitorOptions {
 
 /// Shows a fleet until it is told to stop: on a screen where standard output is a terminal, in lines
 /// otherwise.
-[[nodiscard]] Status run_monitor(const MonitorOptions& options);
+[[nodiscard]] Status run_monitor(const MonitorOptions& options, const BusFactory& connect);
 
 /// Prints the fleet as it is now: text for people, or one JSON document. kUnavailable when the broker cannot
 /// be reached.
-[[nodiscard]] Status print_status(const MonitorOptions& options);
+[[nodiscard]] Status print_status(const MonitorOptions& options, const BusFactory& connect);
 
 }  // namespace aflguard::view

@@ -10,6 +10,7 @@
 #include "fleet/monitor/key_decoder.h"
 #include "fleet/monitor/sparkline.h"
 #include "fleet/view/fleet_state.h"
+#include "fleet/view/fleet_watch.h"
 #include "fleet/view/trouble.h"
 
 namespace aflguard::view {
@@ -47,7 +48,7 @@ class MonitorScreen final {
                              const ConnectionNotice& connection);
 
   /// The fleet's past that sparklines show.
-  static constexpr std::chrono::minutes kSpan{30};
+  static constexpr std::chrono::minutes kSpan = FleetWatch::kFleetSpan;
 
  private:
   [[nodiscard]] Wish press_in_filter(const Key& key);

@@ -5,10 +5,14 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/system/atomic_file.h"
+#include "fleet/provisioning/device_key.h"
+
 namespace aflguard::fleet {
 namespace {
 
 constexpr std::size_t kMaxHostName = 63;
+constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
 constexpr std::size_t kMaxShown = 40;
 
 constexpr const char* kSetup = R"sh(#!/bin/sh
@@ -215,6 +219,46 @@ Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleRequest& o
   };
   if (!order.ssh_keys.empty()) files.push_back({"ssh", ""});
   return files;
+}
+
+Result<BootBundleRequest> boot_bundle_request(const Fleet& fleet, const std::string& device,
+                                              const std::filesystem::path& ssh_keys) {
+  BootBundleRequest made;
+  made.device = device;
+  TRY(made.identity, device_bundle(fleet, device));
+  if (!has_key(fleet.folder(), device)) {
+    return invalid_input(
+        "device '" + device +
+        "' has made its key on the board, and only there: a new card would be without it; make "
+        "the plain bundle (without --boot) and unpack it on that board");
+  }
+  made.serial = fleet.book().find(device)->keys.back().serial;
+  if (ssh_keys.empty()) return made;
+  TRY(const std::string text, read_text_file(ssh_keys, kMaxSshKeyBytes));
+  auto keys = read_ssh_keys(text);
+  if (!keys.ok()) return at(ssh_keys.string(), keys.error());
+  made.ssh_keys = std::move(keys).value();
+  return made;
+}
+
+Status write_boot_bundle(const BootBundleRequest& request, const std::vector<BootPackage>& packages,
+                         const std::filesystem::path& folder) {
+  TRY(const auto files, boot_bundle_files(request));
+  TRY(auto staged, StagedDirectory::create(folder, /*replace=*/false));
+  std::error_code error;
+  std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
+  std::filesystem::create_directories(staged.path() / kBootBundlePackages, error);
+  for (const BootBundleFile& file : files) {
+    const auto access = file.secret ? FileAccess::kOwnerOnly : FileAccess::kShared;
+    TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
+  }
+  for (const BootPackage& package : packages) {
+    // The set-up takes *.deb, whatever the file was called here.
+    std::filesystem::copy_file(package.file, staged.path() / kBootBundlePackages / (package.name + ".deb"),
+                               error);
+    if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
+  }
+  return staged.commit();
 }
 
 }  // namespace aflguard::fleet

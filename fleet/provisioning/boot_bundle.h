@@ -1,9 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
+#include "fleet/provisioning/provisioning.h"
 
 namespace aflguard::fleet {
 
@@ -28,6 +30,22 @@ struct BootBundleRequest {
 
 /// Where the client's package goes.
 inline constexpr const char* kBootBundlePackages = "aflguard";
+
+/// A Debian package for the board, by the name that it has inside.
+struct BootPackage {
+  std::string name;
+  std::filesystem::path file;
+};
+
+/// What the fleet has for a device that has its key here; `ssh_keys`: a file of them, or empty. kInvalidInput
+/// when the device made its key on its board.
+[[nodiscard]] Result<BootBundleRequest> boot_bundle_request(const Fleet& fleet, const std::string& device,
+                                                            const std::filesystem::path& ssh_keys);
+
+/// Everything for the boot partition, in a new folder that only its owner can read; whole or not at all.
+[[nodiscard]] Status write_boot_bundle(const BootBundleRequest& request,
+                                       const std::vector<BootPackage>& packages,
+                                       const std::filesystem::path& folder);
 
 /// The public keys in a file like authorized_keys: one per line, type and key without what follows. Options
 /// in front of a key are refused.

@@ -48,6 +48,11 @@ Status write_passwords(const FleetFolder& folder, const std::string& key, Certif
 
 }  // namespace
 
+std::string dashboard_listener_host(const FleetSettings& settings) {
+  const bool everywhere = settings.dashboard_host == "0.0.0.0" || settings.dashboard_host == "::";
+  return everywhere ? settings.broker_host : settings.dashboard_host;
+}
+
 std::string dashboard_listener(const FleetSettings& settings, const FleetFolder& folder) {
   return "# The dashboard's pages: WebSockets over TLS. Names and client ids come from the password file, "
          "which\n"

@@ -18,6 +18,9 @@ namespace aflguard::fleet {
 /// that is open. '~' is in no name of a device or program.
 inline constexpr int kDashboardSeats = 16;
 
+/// Where the page reaches that listener: one that is bound to every address has the broker's name.
+[[nodiscard]] std::string dashboard_listener_host(const FleetSettings& settings);
+
 /// Lines of mosquitto.conf; for a fleet that has a dashboard port.
 [[nodiscard]] std::string dashboard_listener(const FleetSettings& settings, const FleetFolder& folder);
 

@@ -4,9 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/transport_mqtt/mqtt_bus.h"
-#include "fleet/monitor/monitor_screen.h"
-
 namespace aflguard::view {
 namespace {
 
@@ -20,32 +17,30 @@ constexpr std::chrono::seconds kCutSpan{60};
 
 }  // namespace
 
-FleetWatch::FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetState picture)
-    : identity_(std::move(identity)), topics_(std::move(topics)), picture_(std::move(picture)) {}
+FleetWatch::FleetWatch(fleet::ViewerIdentity identity, BusFactory make_bus, FleetTopics topics,
+                       FleetState picture)
+    : identity_(std::move(identity)),
+      make_bus_(std::move(make_bus)),
+      topics_(std::move(topics)),
+      picture_(std::move(picture)) {}
 
 FleetWatch::~FleetWatch() {
   if (bus_) bus_->stop();
 }
 
-Result<std::unique_ptr<FleetWatch>> FleetWatch::start(const fleet::ViewerIdentity& identity) {
+Result<std::unique_ptr<FleetWatch>> FleetWatch::start(const fleet::ViewerIdentity& identity,
+                                                      BusFactory make_bus) {
   TRY(auto topics, FleetTopics::create(identity.fleet));
   TRY(auto picture, FleetState::create(identity.fleet, identity.name));
-  std::unique_ptr<FleetWatch> watch(new FleetWatch(identity, std::move(topics), std::move(picture)));
+  std::unique_ptr<FleetWatch> watch(
+      new FleetWatch(identity, std::move(make_bus), std::move(topics), std::move(picture)));
   TRY_STATUS(watch->connect());
   return watch;
 }
 
 Status FleetWatch::connect() {
-  MqttOptions options;
-  options.host = identity_.host;
-  options.port = identity_.port;
-  options.client_id = identity_.name;
-  options.tls = TlsFiles{identity_.authority(), identity_.certificate(), identity_.key()};
-  options.longest_backoff = std::chrono::seconds(10);
-  // A large fleet's retained messages come all at once.
-  options.max_queued_messages = 100'000;
   if (bus_) bus_->stop();
-  TRY(bus_, MqttBus::create(options, log_));
+  TRY(bus_, make_bus_(identity_, log_));
   for (const std::string& filter :
        {topics_.all_device_statuses(), topics_.all_device_summaries(), topics_.gateway_status(),
         topics_.gateway_metrics(), topics_.events(), topics_.answer(identity_.name)}) {
@@ -109,7 +104,7 @@ void FleetWatch::publish(const std::string& question) {
 
 void FleetWatch::ask_fleet() {
   const auto now = system_clock::now();
-  publish(picture_.fleet_question(now - MonitorScreen::kSpan, now, kHistoryPoints));
+  publish(picture_.fleet_question(now - kFleetSpan, now, kHistoryPoints));
 }
 
 void FleetWatch::ask_device(const std::string& device) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,13 +15,22 @@
 
 namespace aflguard::view {
 
+/// Makes a viewer's connection to the broker. Programs bring their own, so that watching names no MQTT
+/// library.
+using BusFactory =
+    std::function<Result<std::unique_ptr<MessageBus>>(const fleet::ViewerIdentity& identity, LogSink& log)>;
+
 /// A picture of a fleet that is kept up to date from the broker, with one viewer's identity.
 class FleetWatch final {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
+  /// How much of the fleet's past is asked for.
+  static constexpr std::chrono::minutes kFleetSpan{30};
+
   /// Starts connecting. kNotFound when a file of the identity is missing.
-  [[nodiscard]] static Result<std::unique_ptr<FleetWatch>> start(const fleet::ViewerIdentity& identity);
+  [[nodiscard]] static Result<std::unique_ptr<FleetWatch>> start(const fleet::ViewerIdentity& identity,
+                                                                 BusFactory make_bus);
   ~FleetWatch();
   FleetWatch(const FleetWatch&) = delete;
   FleetWatch& operator=(const FleetWatch&) = delete;
@@ -49,7 +59,7 @@ class FleetWatch final {
   void ask_device(const std::string& device);
 
  private:
-  FleetWatch(fleet::ViewerIdentity identity, FleetTopics topics, FleetState picture);
+  FleetWatch(fleet::ViewerIdentity identity, BusFactory make_bus, FleetTopics topics, FleetState picture);
   [[nodiscard]] Status connect();
   void take(const BusEvent& event);
   void publish(const std::string& question);
@@ -61,6 +71,7 @@ class FleetWatch final {
   };
   NoLog log_;
   fleet::ViewerIdentity identity_;
+  BusFactory make_bus_;
   FleetTopics topics_;
   FleetState picture_;
   std::unique_ptr<MessageBus> bus_;

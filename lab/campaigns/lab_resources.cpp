@@ -4,7 +4,6 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/machine_context.h"
 #include "datasets/load.h"
 #include "lab/tasks/streams.h"
@@ -16,15 +15,15 @@ namespace {
 /// Packages by data set, built when first wanted.
 class PackageShelf final {
  public:
-  PackageShelf(std::shared_ptr<const OnnxRuntime> runtime, std::optional<ModelPackage> package)
-      : runtime_(std::move(runtime)), given_(std::move(package)) {}
+  PackageShelf(TrainerFactory make_trainer, std::optional<ModelPackage> package)
+      : make_trainer_(std::move(make_trainer)), given_(std::move(package)) {}
 
-  Result<lab::ModelSource> source(const std::string& dataset) {
+  Result<ModelSource> source(const std::string& dataset) {
     TRY(auto package, package_for(dataset));
-    lab::ModelSource model;
-    model.make_trainer = [package, runtime = runtime_] { return make_onnx_trainer(runtime, *package); };
+    ModelSource model;
+    model.make_trainer = [package, make = make_trainer_] { return make(*package); };
     model.initial = [package](std::uint64_t seed) {
-      return initial_theta(*package, Random(seed, lab::kInitialModelStream).next());
+      return initial_theta(*package, Random(seed, kInitialModelStream).next());
     };
     return model;
   }
@@ -37,7 +36,7 @@ class PackageShelf final {
       if (given_) {
         package = std::make_shared<const ModelPackage>(*given_);
       } else {
-        TRY(auto built, lab::zoo_package_for(dataset));
+        TRY(auto built, zoo_package_for(dataset));
         package = std::make_shared<const ModelPackage>(std::move(built));
       }
     }
@@ -45,22 +44,22 @@ class PackageShelf final {
   }
 
   std::mutex mutex_;
-  std::shared_ptr<const OnnxRuntime> runtime_;
+  const TrainerFactory make_trainer_;
   std::optional<ModelPackage> given_;
   std::map<std::string, std::shared_ptr<const ModelPackage>> packages_;
 };
 
 }  // namespace
 
-Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
-                                             const std::optional<std::filesystem::path>& model_package) {
+Result<LabResources> make_lab_resources(const Catalog& catalog,
+                                        const std::optional<std::filesystem::path>& model_package,
+                                        TrainerFactory make_trainer) {
   std::optional<ModelPackage> package;
   if (model_package) {
     TRY(package, read_model_package(*model_package));
   }
-  TRY(auto runtime, OnnxRuntime::load());
-  const auto shelf = std::make_shared<PackageShelf>(std::move(runtime), std::move(package));
-  lab::LabResources resources;
+  const auto shelf = std::make_shared<PackageShelf>(std::move(make_trainer), std::move(package));
+  LabResources resources;
   resources.catalog = catalog;
   resources.model = [shelf](const std::string& dataset) { return shelf->source(dataset); };
   resources.data = [](const std::string& dataset) -> Result<std::shared_ptr<const DatasetSplit>> {
@@ -71,10 +70,9 @@ Result<lab::LabResources> make_lab_resources(const lab::Catalog& catalog,
   return resources;
 }
 
-Result<nlohmann::ordered_json> lab_context() {
-  TRY(const auto runtime, OnnxRuntime::load());
+nlohmann::ordered_json lab_context(const std::string& onnxruntime_version) {
   nlohmann::ordered_json context = machine_context();
-  context["onnxruntime"] = runtime->version();
+  context["onnxruntime"] = onnxruntime_version;
   return context;
 }
 

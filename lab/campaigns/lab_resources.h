@@ -1,21 +1,28 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "core/base/result.h"
+#include "core/learning/model_package.h"
+#include "core/learning/trainer.h"
 #include "lab/campaigns/campaign.h"
 
 namespace aflguard::lab {
 
-/// Data from the data folder, and models from the zoo (or from one package) run by ONNX Runtime with one
-/// thread per run. Safe from several threads; each model is built once.
-/// kNotFound when no ONNX Runtime is there, or the package is not.
-[[nodiscard]] Result<lab::LabResources> make_lab_resources(
-    const lab::Catalog& catalog, const std::optional<std::filesystem::path>& model_package);
+/// What runs a model. Safe from several threads.
+using TrainerFactory = std::function<Result<std::unique_ptr<Trainer>>(const ModelPackage& package)>;
+
+/// Data from the data folder, and models from the zoo (or from one package), with one trainer per run. Safe
+/// from several threads; each model is built once. kNotFound when the package is not there.
+[[nodiscard]] Result<LabResources> make_lab_resources(
+    const Catalog& catalog, const std::optional<std::filesystem::path>& model_package,
+    TrainerFactory make_trainer);
 
 /// Machine, build and ONNX Runtime: the same for every run on one machine.
-[[nodiscard]] Result<nlohmann::ordered_json> lab_context();
+[[nodiscard]] nlohmann::ordered_json lab_context(const std::string& onnxruntime_version);
 
 }  // namespace aflguard::lab

@@ -3,7 +3,6 @@
 
 using namespace aflguard;
 using namespace aflguard::bench;
-using namespace aflguard::bench;
 using namespace std::chrono_literals;
 
 namespace {

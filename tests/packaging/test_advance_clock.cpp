@@ -5,6 +5,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -34,13 +35,13 @@ struct Board {
     put_program("timedatectl", "#!/bin/sh\necho no\n");
     shell("aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet");
     const std::string identity =
-        shell("aflguard-client --config fleet/devices/pi-1/client.toml --test-identity");
+        shell("aflguard-client --config fleet/devices/pi-1/client.toml --test-identity --json");
     const auto moment = [&](const std::string& word) {
       const std::size_t at = identity.find(word) + word.size();
       return std::stoll(shell("/bin/date +%s -d " + identity.substr(at, 20)));
     };
-    begin = moment("valid from ");
-    end = moment("until ");
+    begin = moment("\"not_before\":\"");
+    end = moment("\"not_after\":\"");
   }
   void put_program(const std::string& name, std::string_view text) const {
     const fs::path file = folder / ("bin/" + name);
@@ -48,7 +49,7 @@ struct Board {
     fs::permissions(file, fs::perms(0755));
   }
   [[nodiscard]] ProgramOutcome outcome_of(const std::string& script) const {
-    const std::string bin = std::getenv("AFLGUARD_BIN");
+    const std::string bin = testing::programs_folder().string();
     auto outcome = run_program({"sh", "-c", "PATH=\"$PWD/bin:" + bin + ":$PATH\"; export PATH; " + script},
                                folder.path());
     ASSERT_OK(outcome);

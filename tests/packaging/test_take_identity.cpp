@@ -4,6 +4,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -24,7 +25,7 @@ struct Board {
         "--fleet fleet && for i in 1 2; do aflguard device bundle pi-$i --fleet fleet -o pi-$i.tar; done");
   }
   [[nodiscard]] ProgramOutcome shell(const std::string& script) const {
-    const std::string bin = std::getenv("AFLGUARD_BIN");
+    const std::string bin = testing::programs_folder().string();
     auto outcome =
         run_program({"sh", "-c", "PATH=\"" + bin + ":$PATH\"; export PATH; " + script}, folder.path());
     ASSERT_OK(outcome);

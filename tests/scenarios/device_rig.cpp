@@ -8,6 +8,7 @@
 #include "core/learning/data/npy.h"
 #include "core/system/atomic_file.h"
 #include "models/zoo/zoo_package.h"
+#include "tests/support/programs.h"
 
 namespace aflguard::testing {
 namespace fs = std::filesystem;
@@ -31,8 +32,7 @@ QuietLog& quiet_log() {
 }
 
 std::string client_program() {
-  const char* bin = std::getenv("AFLGUARD_BIN");
-  return std::string(bin == nullptr ? "." : bin) + "/aflguard-client";
+  return program("aflguard-client");
 }
 
 ModelMessage model_message(const ModelPackage& package) {

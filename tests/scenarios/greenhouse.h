@@ -1,37 +1,20 @@
 #pragma once
 
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "tests/support/background_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
+#include "tests/support/wait_until.h"
 
 namespace aflguard::testing {
-
-inline constexpr std::chrono::seconds kLong(90);
-
-inline std::string bin(const std::string& program) {
-  const char* folder = std::getenv("AFLGUARD_BIN");
-  TEST_ASSERT_NOT_NULL_MESSAGE(folder, "ctest sets AFLGUARD_BIN");
-  return std::string(folder) + "/" + program;
-}
-
-template <typename Condition>
-void wait_until(const std::string& what, const Condition& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (!condition()) {
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, what.c_str());
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
 
 /// Three classes that a line can tell apart.
 inline std::string samples() {
@@ -71,16 +54,16 @@ class Greenhouse final {
   }
   /// ... which may fail.
   [[nodiscard]] ProgramOutcome try_shell(const std::string& line) const {
-    auto outcome =
-        run_program({"env", "AFLGUARD_FLEET=fleet", "PATH=" + bin("") + ":/usr/sbin:/usr/bin:/sbin:/bin",
-                     "sh", "-c", line + " 2>&1"},
-                    folder_.path());
+    auto outcome = run_program(
+        {"env", "AFLGUARD_FLEET=fleet",
+         "PATH=" + programs_folder().string() + ":/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", line + " 2>&1"},
+        folder_.path());
     ASSERT_OK(outcome);
     return *outcome;
   }
 
   void start_gateway() {
-    gateway_.emplace(std::vector<std::string>{bin("aflguard-gateway"), "--config",
+    gateway_.emplace(std::vector<std::string>{program("aflguard-gateway"), "--config",
                                               (folder_ / "fleet/gateway/gateway.toml").string()},
                      folder_.path(), folder_ / "gateway.log");
     ++gateway_starts_;
@@ -97,7 +80,7 @@ class Greenhouse final {
     shell("sed -i 's|^file = .*|file = \"data.csv\"|; s|^folder = .*|folder = \"state\"|' board/client.toml");
     ASSERT_CONTAINS(read_text_file(folder_ / "board/client.toml").value(), "folder = \"state\"");
     shell("aflguard-client --config board/client.toml --test-config");
-    board_.emplace(std::vector<std::string>{bin("aflguard-client"), "--config",
+    board_.emplace(std::vector<std::string>{program("aflguard-client"), "--config",
                                             (folder_ / "board/client.toml").string()},
                    folder_.path(), folder_ / "client.log");
   }

@@ -15,6 +15,7 @@
 #include "core/transport/topics.h"
 #include "gateway_server/store/sqlite_database.h"
 #include "models/zoo/zoo_package.h"
+#include "tests/support/programs.h"
 
 namespace aflguard::testing {
 using namespace gateway;
@@ -141,8 +142,7 @@ int LiveFleet::end_gateway(int signal) {
 }
 
 std::string LiveFleet::gateway_program() {
-  const char* folder = std::getenv("AFLGUARD_BIN");
-  return std::string(folder == nullptr ? "." : folder) + "/aflguard-gateway";
+  return program("aflguard-gateway");
 }
 
 std::string LiveFleet::gateway_log() const {

@@ -10,19 +10,15 @@
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "tests/support/background_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string program() {
-  const char* bin = std::getenv("AFLGUARD_BIN");
-  TEST_ASSERT_NOT_NULL_MESSAGE(bin, "ctest sets AFLGUARD_BIN");
-  return std::string(bin) + "/aflguard";
-}
 
 void need_broker() {
   if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
@@ -42,15 +38,6 @@ std::vector<pid_t> processes_of(const fs::path& folder, pid_t except = 0, const 
   return found;
 }
 
-template <typename Condition>
-void wait_for(const char* what, Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-  while (!condition()) {
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, what);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
-
 std::string text_of(const fs::path& path) {
   const auto text = read_text_file(path);
   return text.ok() ? *text : std::string();
@@ -61,13 +48,14 @@ struct EndlessDemo {
   testing::TemporaryFolder folder;
   fs::path work = folder / "work";
   testing::BackgroundProcess process{
-      {program(), "demo", "--dataset", "synthetic", "--clients", "3", "--malicious", "1", "--updates",
-       "1000000", "--no-recording", "-o", work.string()},
+      {testing::program("aflguard"), "demo", "--dataset", "synthetic", "--clients", "3", "--malicious", "1",
+       "--updates", "1000000", "--no-recording", "-o", work.string()},
       folder.path(),
       folder / "output"};
   EndlessDemo() {
-    wait_for("a client gets a verdict",
-             [this] { return text_of(work / "logs/pi-03.log").find("verdict") != std::string::npos; });
+    testing::wait_until("a client gets a verdict", [this] {
+      return text_of(work / "logs/pi-03.log").find("verdict") != std::string::npos;
+    });
   }
 };
 
@@ -78,7 +66,7 @@ TEST("A fleet learns, its liar is rejected every time, and the recording replays
   const testing::TemporaryFolder folder;
   const auto outcome = run_program(
       {"sh", "-c",
-       "'" + program() +
+       "'" + testing::program("aflguard") +
            "' demo --dataset synthetic --clients 4 --malicious 1 --updates 150 -o out --json 2>progress"},
       folder.path());
   ASSERT_OK(outcome);
@@ -97,7 +85,8 @@ TEST("A fleet learns, its liar is rejected every time, and the recording replays
   ASSERT_CONTAINS(text_of(json.at("report").get<std::string>()), "<svg");
   ASSERT_CONTAINS(text_of(folder / "progress"), "updates");
   const auto replay =
-      run_program({program(), "lab", "replay", json.at("recording").get<std::string>()}, folder.path());
+      run_program({testing::program("aflguard"), "lab", "replay", json.at("recording").get<std::string>()},
+                  folder.path());
   ASSERT_OK(replay);
   TEST_ASSERT_EQUAL_INT_MESSAGE(0, replay->exit_code, replay->output.c_str());
   ASSERT_CONTAINS(replay->output, "every verdict agrees");
@@ -112,7 +101,7 @@ TEST("A liar who has the trusted samples misleads AFLGuard, not SpanGuard, whose
   const auto demo = [&](const std::string& guard) {
     const auto outcome =
         run_program({"sh", "-c",
-                     "'" + program() +
+                     "'" + testing::program("aflguard") +
                          "' demo --dataset synthetic --clients 5 --malicious 1 --attack adapt-boundary "
                          "--guard " +
                          guard + " --updates 300 -o " + guard + " --json 2>progress"},
@@ -126,7 +115,8 @@ TEST("A liar who has the trusted samples misleads AFLGuard, not SpanGuard, whose
   TEST_ASSERT_TRUE(ours.at("test_error").get<double>() < 100);  // it starts near 2800
   TEST_ASSERT_TRUE(demo("aflguard").at("test_error").get<double>() > 3 * ours.at("test_error").get<double>());
   const auto replay =
-      run_program({program(), "lab", "replay", ours.at("recording").get<std::string>()}, folder.path());
+      run_program({testing::program("aflguard"), "lab", "replay", ours.at("recording").get<std::string>()},
+                  folder.path());
   ASSERT_OK(replay);
   TEST_ASSERT_EQUAL_INT_MESSAGE(0, replay->exit_code, replay->output.c_str());
   ASSERT_CONTAINS(replay->output, "every verdict agrees");
@@ -148,10 +138,10 @@ TEST("When a client dies, the demo says which, how, and what it last wrote, and 
   EndlessDemo demo;
   const auto victim = processes_of(demo.work, demo.process.pid(), "pi-02");
   TEST_ASSERT_EQUAL_size_t(1, victim.size());
-  wait_for("the client's first words",
-           [&] { return text_of(demo.work / "logs/pi-02.log").find('\n') != std::string::npos; });
+  testing::wait_until("the client's first words",
+                      [&] { return text_of(demo.work / "logs/pi-02.log").find('\n') != std::string::npos; });
   ::kill(victim.front(), SIGKILL);
-  wait_for("the demo ends", [&] { return !demo.process.running(); });
+  testing::wait_until("the demo ends", [&] { return !demo.process.running(); });
   const std::string output = text_of(demo.folder / "output");
   ASSERT_CONTAINS(output, "client pi-02 was ended by signal 9; its log ");
   ASSERT_CONTAINS(output, " ends: info: ");
@@ -162,14 +152,14 @@ TEST("When the demo itself is killed, its processes end with it") {
   need_broker();
   EndlessDemo demo;
   demo.process.end(SIGKILL);
-  wait_for("the children end", [&] { return processes_of(demo.work).empty(); });
+  testing::wait_until("the children end", [&] { return processes_of(demo.work).empty(); });
 }
 
 TEST("What does not exist is named before anything is started") {
   const testing::TemporaryFolder folder;
   const auto refuse = [&](const std::string& arguments) {
-    const auto outcome =
-        run_program({"sh", "-c", "'" + program() + "' demo -o out " + arguments}, folder.path());
+    const auto outcome = run_program(
+        {"sh", "-c", "'" + testing::program("aflguard") + "' demo -o out " + arguments}, folder.path());
     ASSERT_OK(outcome);
     TEST_ASSERT_EQUAL_INT_MESSAGE(1, outcome->exit_code, outcome->output.c_str());
     TEST_ASSERT_FALSE(fs::exists(folder / "out"));

@@ -13,6 +13,8 @@
 #include "tests/scenarios/live_fleet.h"
 #include "tests/support/background_process.h"
 #include "tests/support/from_environment.h"
+#include "tests/support/programs.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
@@ -119,9 +121,8 @@ class ClientFleet final {
   }
 
   void start_client(int i) {
-    const char* bin = std::getenv("AFLGUARD_BIN");
-    clients_[i].emplace(std::vector<std::string>{std::string(bin == nullptr ? "." : bin) + "/aflguard-client",
-                                                 "--config", (folder(name(i)) / "client.toml").string()},
+    clients_[i].emplace(std::vector<std::string>{program("aflguard-client"), "--config",
+                                                 (folder(name(i)) / "client.toml").string()},
                         fleet_.path(), log_of(i));
   }
 
@@ -134,27 +135,15 @@ class ClientFleet final {
 
   /// Returns when client `i` has said `text` at least `times` times.
   void wait_for_log(int i, const std::string& text, std::size_t times) const {
-    const auto deadline = std::chrono::steady_clock::now() + kLong;
-    while (count_in_log(i, text) < times) {
-      if (std::chrono::steady_clock::now() > deadline) {
-        TEST_FAIL_MESSAGE((name(i) + " never said '" + text + "'").c_str());
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    wait_until(name(i) + " says '" + text + "'", [&] { return count_in_log(i, text) >= times; });
   }
 
   /// Every client gets one more verdict.
   void wait_for_progress() {
-    const auto deadline = std::chrono::steady_clock::now() + kLong;
     for (int i = 0; i < kClients; ++i) {
       const std::size_t before = acknowledged(i).size();
-      while (acknowledged(i).size() == before) {
-        if (std::chrono::steady_clock::now() > deadline) {
-          TEST_FAIL_MESSAGE(
-              (name(i) + " does not go on; it said:\n" + read_text_file(log_of(i)).value()).c_str());
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
+      wait_until(name(i) + " goes on; its log is " + log_of(i).string(),
+                 [&] { return acknowledged(i).size() > before; });
     }
   }
 

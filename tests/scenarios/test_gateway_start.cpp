@@ -3,6 +3,7 @@
 
 #include "core/system/atomic_file.h"
 #include "tests/scenarios/live_fleet.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
@@ -26,7 +27,7 @@ TEST("The store of another fleet is refused, and so is a second gateway on one s
   TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 1)).accepted);
   BackgroundProcess second({fleet.gateway_program(), "--config", fleet.config().string()}, fleet.path(),
                            fleet.path() / "second.log");
-  while (second.running()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_until("the second gateway ends", [&] { return !second.running(); });
   TEST_ASSERT_EQUAL_INT(1, second.exit_code());
   ASSERT_CONTAINS(read_text_file(fleet.path() / "second.log").value(), "another gateway uses this store");
   TEST_ASSERT_TRUE(device.insist(device.update(2, 0, 1)).accepted);

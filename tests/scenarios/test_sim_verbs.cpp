@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 namespace fs = std::filesystem;
@@ -30,12 +32,6 @@ namespace {
 std::string from_environment(const char* name, const char* default_value) {
   const char* text = std::getenv(name);
   return text == nullptr || *text == '\0' ? default_value : text;
-}
-
-std::string program() {
-  const char* bin = std::getenv("AFLGUARD_BIN");
-  TEST_ASSERT_NOT_NULL_MESSAGE(bin, "ctest sets AFLGUARD_BIN");
-  return std::string(bin) + "/aflguard";
 }
 
 void need_broker() {
@@ -57,7 +53,9 @@ std::size_t processes_of(const fs::path& folder) {
 /// A fleet for one test; whatever happens, nothing of it runs afterwards.
 class SimulatedFleet final {
  public:
-  ~SimulatedFleet() { (void)run_program({program(), "sim", "down", "--fleet", fleet()}, "/"); }
+  ~SimulatedFleet() {
+    (void)run_program({testing::program("aflguard"), "sim", "down", "--fleet", fleet()}, "/");
+  }
 
   [[nodiscard]] std::string fleet() const { return (folder_ / "fleet").string(); }
   [[nodiscard]] const fs::path& path() const { return folder_.path(); }
@@ -65,8 +63,8 @@ class SimulatedFleet final {
   /// What the verb prints on standard output; standard error is shown when it fails.
   std::string run(const std::string& verb, int expected = 0) const {
     const auto outcome = run_program({"sh", "-c",
-                                      "'" + program() + "' sim " + verb + " --fleet '" + fleet() + "' >'" +
-                                          (folder_ / "out").string() + "'"},
+                                      "'" + testing::program("aflguard") + "' sim " + verb + " --fleet '" +
+                                          fleet() + "' >'" + (folder_ / "out").string() + "'"},
                                      folder_.path());
     ASSERT_OK(outcome);
     std::ifstream in(folder_ / "out");
@@ -173,11 +171,8 @@ TEST(
 
   // One ends by itself, and that is seen.
   ::kill(fleet.board("sim-02").at("pid").get<pid_t>(), SIGKILL);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (text(fleet.board("sim-02"), "state") != "ended") {
-    TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  testing::wait_until("sim-02 is seen to have ended",
+                      [&] { return text(fleet.board("sim-02"), "state") == "ended"; });
   ASSERT_CONTAINS(fleet.run("starve sim-02", 1), "does not run");
   ASSERT_CONTAINS(fleet.run("chaos", 1), "board sim-02 does not run");
   fleet.run("plug sim-02");
@@ -207,7 +202,8 @@ TEST(
 TEST("What cannot be simulated is refused before anything is started") {
   const testing::TemporaryFolder folder;
   const auto refuse = [&](const std::string& arguments, int code = 1) {
-    const auto outcome = run_program({"sh", "-c", "'" + program() + "' sim " + arguments}, folder.path());
+    const auto outcome =
+        run_program({"sh", "-c", "'" + testing::program("aflguard") + "' sim " + arguments}, folder.path());
     ASSERT_OK(outcome);
     TEST_ASSERT_EQUAL_INT_MESSAGE(code, outcome->exit_code, outcome->output.c_str());
     TEST_ASSERT_FALSE(fs::exists(folder / "fleet"));
@@ -241,7 +237,7 @@ TEST("A fleet without a simulation says so; boards that no broker waits for are 
     ASSERT_OK(outcome);
     return *outcome;
   };
-  const std::string quoted = "'" + program() + "' ";
+  const std::string quoted = "'" + testing::program("aflguard") + "' ";
   TEST_ASSERT_EQUAL_INT(0,
                         run(quoted + "model build --zoo linear-regression --features 4 -o model").exit_code);
   // Port 1 of loopback: nobody listens there.
@@ -288,13 +284,14 @@ class SilentFleet final {
   SilentFleet(const SilentFleet&) = delete;
   SilentFleet& operator=(const SilentFleet&) = delete;
   ~SilentFleet() {
-    (void)run_program({program(), "sim", "down", "--fleet", "fleet"}, folder_.path());
+    (void)run_program({testing::program("aflguard"), "sim", "down", "--fleet", "fleet"}, folder_.path());
     ::close(listener_);
   }
 
   [[nodiscard]] const fs::path& path() const { return folder_.path(); }
   [[nodiscard]] ProgramOutcome run(const std::string& arguments) const {
-    auto outcome = run_program({"sh", "-c", "'" + program() + "' " + arguments}, folder_.path());
+    auto outcome =
+        run_program({"sh", "-c", "'" + testing::program("aflguard") + "' " + arguments}, folder_.path());
     ASSERT_OK(outcome);
     return *outcome;
   }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/base/rfc3339.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
@@ -35,11 +35,7 @@ struct WatchedFleet {
     TEST_ASSERT_TRUE(gateway->accepted());
   }
 
-  [[nodiscard]] static std::string program() {
-    const char* bin = std::getenv("AFLGUARD_BIN");
-    TEST_ASSERT_NOT_NULL_MESSAGE(bin, "ctest sets AFLGUARD_BIN");
-    return std::string(bin) + "/aflguard";
-  }
+  [[nodiscard]] static std::string program() { return testing::program("aflguard"); }
   [[nodiscard]] ProgramOutcome run(const std::string& arguments, bool only_results = false) const {
     auto outcome = run_program({"env", "AFLGUARD_FLEET=fleet", "sh", "-c",
                                 "'" + program() + "' " + arguments + (only_results ? " 2>/dev/null" : "")},

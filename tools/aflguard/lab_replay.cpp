@@ -44,23 +44,18 @@ void print(const ReplayResult& result, const std::string& recording, bool json) 
 
 }  // namespace
 
-Status replay_recording(const std::string& recording, bool json, std::span<const GuardKind> guards) {
-  TRY(const auto segments, recording_segments(recording));
+Status print_replay(const std::string& recording, bool json, std::span<const GuardKind> guards) {
   StderrProgress progress;
-  std::size_t done = 0;
-  Replay replay(guards, [&](const ReplayResult& result) {
-    if (result.updates % 50 == 0)
-      progress.show("replaying " + std::to_string(result.updates) + " updates", done, segments.size());
-  });
-  for (const auto& segment : segments) {
-    TRY(auto reader, RecordingReader::open(segment));
-    TRY_STATUS(replay.run(std::move(reader)));
-    ++done;
-  }
+  TRY(const ReplayResult result,
+      replay_recording(
+          recording, guards, [&progress](const ReplayResult& so_far, std::size_t done, std::size_t segments) {
+            if (so_far.updates % 50 != 0) return;
+            progress.show("replaying " + std::to_string(so_far.updates) + " updates", done, segments);
+          }));
   progress.finish();
-  print(replay.result(), recording, json);
-  if (replay.result().disagreed == 0) return {};
-  return invalid_input(replay.result().first_disagreement);
+  print(result, recording, json);
+  if (result.disagreed == 0) return {};
+  return invalid_input(result.first_disagreement);
 }
 
 }  // namespace aflguard::cli

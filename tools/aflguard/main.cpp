@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "bench/bench_verbs.h"
 #include "core/base/version.h"
-#include "lab/runs/experiment.h"
+#include "lab/campaigns/full_catalog.h"
 #include "tools/aflguard/verb.h"
+#include "tools/aflguard/verbs/bench_verb.h"
 #include "tools/aflguard/verbs/dashboard_verb.h"
 #include "tools/aflguard/verbs/data_verbs.h"
 #include "tools/aflguard/verbs/demo_verb.h"
@@ -37,8 +37,7 @@ int refuse_command_line(const CLI::App& app, const CLI::ParseError& problem) {
       unknown.front().starts_with("-")) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
-  std::fprintf(stderr, "aflguard: '%s' is no verb here; run with --help for those that are\n",
-               unknown.front().c_str());
+  std::fprintf(stderr, "aflguard: unknown command '%s'; see --help\n", unknown.front().c_str());
   return 2;
 }
 
@@ -53,7 +52,7 @@ int main(int argc, char** argv) {
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::cli::add_model_verbs(app, action);
   aflguard::cli::add_data_verbs(app, action);
-  aflguard::bench::add_bench_verbs(app, action, aflguard::lab::full_catalog());
+  aflguard::cli::add_bench_verb(app, action);
   aflguard::cli::add_demo_verb(app, action);
   aflguard::cli::add_dashboard_verb(app, action);
   aflguard::cli::add_fleet_verbs(app, action);

@@ -1,32 +1,25 @@
-#include "core/envelope/messages.h"
-#include "edge_client/receiving/verdict_text.h"
+#include "core/telemetry/program_facts.h"
 #include "firmware_sim/boards/board_log.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
-using namespace aflguard::edge;
 using namespace aflguard::sim;
 
 namespace {
 
 std::string line(std::uint64_t sequence, bool accepted, std::uint64_t version) {
-  VerdictMessage verdict;
-  verdict.sequence = sequence;
-  verdict.accepted = accepted;
-  verdict.reason = accepted ? 0 : 2;
-  verdict.distance = 3.5;
-  verdict.bound = 1.25;
-  verdict.version = version;
-  verdict.delay = 1;
-  return "info: " + verdict_line(verdict) + "\n";
+  return to_line(VerdictFact{sequence, accepted, accepted ? "accepted" : "too-far", version, 1}) + "\n";
+}
+
+std::string ready() {
+  return to_line(ReadyFact{"f", "sim-01"}) + "\n";
 }
 
 }  // namespace
 
-TEST("What the client writes about its verdicts is understood") {
-  const BoardLog log =
-      parse_board_log(std::string(kPluggedIn) + "info: connected by MQTT 5\n" + line(1, true, 4) +
-                      line(2, false, 6) + "warning: something else\n" + line(3, true, 9));
+TEST("What the client states about its verdicts is understood") {
+  const BoardLog log = parse_board_log(std::string(kPluggedIn) + ready() + line(1, true, 4) +
+                                       line(2, false, 6) + "warning: something else\n" + line(3, true, 9));
   TEST_ASSERT_EQUAL_size_t(3, log.verdicts.size());
   TEST_ASSERT_TRUE((log.verdicts.at(1) == KnownVerdict{true, 4}));
   TEST_ASSERT_TRUE((log.verdicts.at(2) == KnownVerdict{false, 6}));
@@ -51,22 +44,22 @@ TEST(
     "A board that was plugged in again is not connected until it says so, and its console may end lines its "
     "way") {
   const std::string start(kPluggedIn);
-  TEST_ASSERT_FALSE(parse_board_log(start + "info: connected by MQTT 5\n" + start).connected);
-  const BoardLog log = parse_board_log(
-      start + start + "info: connected by MQTT 5\r\ninfo: verdict 1: accepted, version 2, delay 0\r\n");
+  TEST_ASSERT_FALSE(parse_board_log(start + ready() + start).connected);
+  std::string console = start + start + ready() + line(1, true, 2);
+  for (auto at = console.find("}\n"); at != std::string::npos; at = console.find("}\n", at + 2)) {
+    console.insert(at + 1, "\r");
+  }
+  const BoardLog log = parse_board_log(console);
   TEST_ASSERT_TRUE(log.connected);
   TEST_ASSERT_EQUAL_size_t(2, log.starts);
   TEST_ASSERT_TRUE(log.verdicts.contains(1));
 }
 
-TEST("What a board's journal puts before the client's words on its console is not in the way") {
+TEST("What a board's journal puts before the client's facts on its console is not in the way") {
   const std::string verdicts = "[   41.204117] aflguard-client[312]: " + line(1, true, 2) +
                                "aflguard-byzantine-client[9]: " + line(2, false, 2) +
-                               "[   43.000001] systemd[1]: " + line(3, true, 3) +  // somebody else's words
-                               "[   43.000001] aflguard-client[x]: " + line(4, true, 3) +
-                               "[ aflguard-client[1]: " + line(5, true, 3);
-  const BoardLog log =
-      parse_board_log("[   40.9] aflguard-client[312]: info: connected by MQTT 5\r\n" + verdicts);
+                               "[   43.000001] systemd[1]: verdict 3: accepted, version 3, delay 0\n";
+  const BoardLog log = parse_board_log("[   40.9] aflguard-client[312]: " + ready() + verdicts);
   TEST_ASSERT_TRUE(log.connected);
   TEST_ASSERT_EQUAL_size_t(2, log.verdicts.size());
   TEST_ASSERT_TRUE((log.verdicts.at(1) == KnownVerdict{true, 2}));

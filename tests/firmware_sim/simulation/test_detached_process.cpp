@@ -5,6 +5,7 @@
 #include "core/system/atomic_file.h"
 #include "firmware_sim/simulation/detached_process.h"
 #include "tests/support/test.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::sim;
@@ -28,14 +29,10 @@ struct Started {
 };
 
 void wait_for_text(const std::filesystem::path& file, const std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (true) {
+  testing::wait_until(file.string() + " holds: " + text, [&] {
     const auto found = read_text_file(file);
-    if (found.ok() && *found == text) return;
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline,
-                             found.ok() ? found->c_str() : "no file");
-    std::this_thread::sleep_for(5ms);
-  }
+    return found.ok() && *found == text;
+  });
 }
 
 }  // namespace
@@ -109,9 +106,5 @@ TEST("A program that ends by itself does not run any more, though nobody asked h
   const testing::TemporaryFolder folder;
   const Started started({{"true"}, folder.path(), folder / "log"});
   ASSERT_OK(started.process);
-  const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (is_running(*started.process)) {
-    TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
-    std::this_thread::sleep_for(5ms);
-  }
+  testing::wait_until("it has ended", [&] { return !is_running(*started.process); });
 }

@@ -1,18 +1,18 @@
 // A real Mosquitto with the files that provisioning writes, and clients that break the rules.
 #include "core/system/atomic_file.h"
-#include "tests/fleet/provisioning/live_fleet.h"
 #include "tests/support/test_certificates.h"
+#include "tests/support/test_fleet.h"
 
 using namespace aflguard;
 using namespace aflguard::fleet;
-using testing::LiveFleet;
 using testing::RawMessage;
+using testing::TestFleet;
 
 namespace {
 
 /// A fleet of two devices with a broker; skips the test where there is none.
-struct TwoDevices : LiveFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : LiveFleet(settings) {
+struct TwoDevices : TestFleet {
+  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
     if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
     add("pi-1");
     add("pi-2");

@@ -2,13 +2,13 @@
 #include "core/system/atomic_file.h"
 #include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning/dashboard_access.h"
-#include "tests/fleet/provisioning/live_fleet.h"
+#include "tests/support/test_fleet.h"
 
 using namespace aflguard;
 using namespace aflguard::fleet;
-using testing::LiveFleet;
 using testing::MqttUser;
 using testing::RawMqttClient;
+using testing::TestFleet;
 
 namespace {
 
@@ -18,9 +18,9 @@ FleetSettings with_dashboard() {
   return settings;
 }
 
-struct Watched : LiveFleet {
+struct Watched : TestFleet {
   explicit Watched(const FleetSettings& settings = with_dashboard())
-      : LiveFleet(settings), web_port(settings.dashboard_port) {
+      : TestFleet(settings), web_port(settings.dashboard_port) {
     if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
     add("pi-1");
     start_broker();
@@ -139,7 +139,7 @@ TEST("A new key is in force once the broker has read its files again, and the ol
 }
 
 TEST("A fleet without a dashboard has no listener and no key; a refresh with a port makes both") {
-  LiveFleet live;
+  TestFleet live;
   const FleetFolder folder = live.fleet->folder();
   const auto configuration = read_text_file(folder.broker() / "mosquitto.conf");
   ASSERT_OK(configuration);

@@ -5,17 +5,17 @@
 #include "fleet/broker_openssl/login_check.h"
 #include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
-#include "tests/fleet/provisioning/live_fleet.h"
+#include "tests/support/test_fleet.h"
 
 using namespace aflguard;
 using namespace aflguard::fleet;
-using testing::LiveFleet;
+using testing::TestFleet;
 using namespace std::chrono_literals;
 
 namespace {
 
-struct TwoDevices : LiveFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : LiveFleet(settings) {
+struct TwoDevices : TestFleet {
+  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
     if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
     add("pi-1");
     add("pi-2");
@@ -72,7 +72,7 @@ TEST("Devices revoked one after the other all stay out, also after a restart of 
   ASSERT_OK(live.cut_off("pi-1"));  // can be repeated
   TEST_ASSERT_FALSE(live.connect(live.device("pi-1"))->accepted());
   TEST_ASSERT_FALSE(live.connect(live.device("pi-2"))->accepted());
-  live.broker->end(SIGTERM);
+  live.stop_broker();
   live.start_broker();
   TEST_ASSERT_FALSE(live.connect(live.device("pi-1"))->accepted());
   TEST_ASSERT_FALSE(live.connect(live.device("pi-2"))->accepted());
@@ -103,7 +103,7 @@ TEST("A broker that does not take the new list is reported; it does when it star
   const auto outcome = live.cut_off("pi-1", 1s);
   ASSERT_CONTAINS(testing::message_of(outcome), "still accepts revoked certificates");
   TEST_ASSERT_TRUE(live.fleet->book().find("pi-1")->revoked);
-  live.broker->end(SIGTERM);
+  live.stop_broker();
   live.start_broker();
   TEST_ASSERT_FALSE(live.connect(live.device("pi-1"))->accepted());
 }
@@ -111,7 +111,7 @@ TEST("A broker that does not take the new list is reported; it does when it star
 TEST("A failing reload command is reported with what it said") {
   FleetSettings failing;
   failing.reload_command = "echo no route >&2; exit 3";
-  LiveFleet live(failing);
+  TestFleet live(failing);
   live.add("pi-1");
   const auto outcome = cut_off_device(*live.fleet, "pi-1", live.authority, live.clock, 1s);
   ASSERT_CONTAINS(testing::message_of(outcome), "ended with code 3: no route");
@@ -119,7 +119,7 @@ TEST("A failing reload command is reported with what it said") {
 }
 
 TEST("Without a broker a device is revoked in the files, whoever has the old process number now") {
-  LiveFleet live;
+  TestFleet live;
   live.add("pi-1");
   const auto cut = [&] { return cut_off_device(*live.fleet, "pi-1", live.authority, live.clock, 1s); };
   auto outcome = cut();
@@ -171,7 +171,7 @@ TEST("Whoever is not the fleet's broker is named as such") {
   ASSERT_CONTAINS(testing::message_of(
                       knock_at_broker("localhost", live.port, stranger->certificate_pem(), *credential, 5s)),
                   "is not this fleet's broker");
-  live.broker->end(SIGTERM);
+  live.stop_broker();
   ASSERT_CONTAINS(testing::message_of(
                       knock_at_broker("localhost", live.port, stranger->certificate_pem(), *credential, 5s)),
                   "cannot reach the broker at localhost:");

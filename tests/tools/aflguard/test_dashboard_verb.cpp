@@ -12,19 +12,15 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using Json = nlohmann::json;
 
 namespace {
-
-std::string program() {
-  const char* bin = std::getenv("AFLGUARD_BIN");
-  TEST_ASSERT_NOT_NULL_MESSAGE(bin, "ctest sets AFLGUARD_BIN");
-  return std::string(bin) + "/aflguard";
-}
 
 /// TCP to loopback that waits at most a minute for anything.
 class Visit final {
@@ -70,39 +66,34 @@ struct Served {
   std::string address;
 
   Served() {
-    const auto made =
-        run_program({program(), "fleet", "init", (folder / "fleet").string(), "--name", "f", "--broker-port",
-                     std::to_string(broker_port), "--dashboard-port", std::to_string(web_port)},
-                    folder.path());
+    const auto made = run_program(
+        {testing::program("aflguard"), "fleet", "init", (folder / "fleet").string(), "--name", "f",
+         "--broker-port", std::to_string(broker_port), "--dashboard-port", std::to_string(web_port)},
+        folder.path());
     ASSERT_OK(made);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, made->exit_code, made->output.c_str());
     ASSERT_OK(write_file_atomically(folder / "page.html", std::string("<!doctype html>the page")));
-    dashboard.emplace(
-        std::vector<std::string>{program(), "dashboard", "--fleet", (folder / "fleet").string(), "--port",
-                                 "0", "--page", (folder / "page.html").string(), "--json"},
-        folder.path(), folder / "dashboard.log");
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (true) {
-      const auto said = read_text_file(folder / "dashboard.log");
-      if (said.ok() && said->find("}\n") != std::string::npos) {
-        const auto begin = said->find('{');
-        const Json json = Json::parse(said->substr(begin, said->find("}\n") + 1 - begin));
-        port = json.at("port").get<std::uint16_t>();
-        address = json.at("address").get<std::string>();
-        return;
-      }
-      TEST_ASSERT_TRUE_MESSAGE(dashboard->running() && std::chrono::steady_clock::now() < deadline,
-                               said.ok() ? said->c_str() : "no log");
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    dashboard.emplace(std::vector<std::string>{testing::program("aflguard"), "dashboard", "--fleet",
+                                               (folder / "fleet").string(), "--port", "0", "--page",
+                                               (folder / "page.html").string(), "--json"},
+                      folder.path(), folder / "dashboard.log");
+    std::string said;
+    testing::wait_until("the dashboard's address", [&] {
+      const bool runs = dashboard->running();
+      if (const auto text = read_text_file(folder / "dashboard.log"); text.ok()) said = *text;
+      TEST_ASSERT_TRUE_MESSAGE(runs, said.c_str());
+      return said.find("}\n") != std::string::npos;
+    });
+    const auto begin = said.find('{');
+    const Json json = Json::parse(said.substr(begin, said.find("}\n") + 1 - begin));
+    port = json.at("port").get<std::uint16_t>();
+    address = json.at("address").get<std::string>();
   }
   /// The broker opens the listener for browsers after the one for devices.
   void wait_for_listener() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (get("GET /mqtt", upgrade("http://" + host()), "\r\n").starts_with("HTTP/1.1 502")) {
-      TEST_ASSERT_TRUE(std::chrono::steady_clock::now() < deadline);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    testing::wait_until("the listener for browsers", [this] {
+      return !get("GET /mqtt", upgrade("http://" + host()), "\r\n").starts_with("HTTP/1.1 502");
+    });
   }
   [[nodiscard]] std::string host() const { return "127.0.0.1:" + std::to_string(port); }
   [[nodiscard]] std::string get(const std::string& line, const std::string& more = "",
@@ -196,7 +187,7 @@ TEST("It ends on SIGTERM while pages are connected") {
 TEST("A fleet without a listener for browsers, and a page that is not there, are told with what to do") {
   const testing::TemporaryFolder folder;
   const auto run = [&](const std::vector<std::string>& arguments) {
-    std::vector<std::string> command = {program()};
+    std::vector<std::string> command = {testing::program("aflguard")};
     command.insert(command.end(), arguments.begin(), arguments.end());
     auto outcome = run_program(command, folder.path());
     ASSERT_OK(outcome);

@@ -6,6 +6,7 @@
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "datasets/load.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -26,10 +27,10 @@ struct Session {
 
   /// `aflguard data ARGUMENTS`; standard error too, unless `only_results`.
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
-    const fs::path program = environment_folder("AFLGUARD_BIN") / "aflguard";
+    const std::string program = testing::program("aflguard");
     auto outcome =
         run_program({"env", "AFLGUARD_DATA=" + data.string(), "AFLGUARD_CACHE=" + cache.string(), "sh", "-c",
-                     "'" + program.string() + "' data " + arguments + (only_results ? " 2>/dev/null" : "")},
+                     "'" + program + "' data " + arguments + (only_results ? " 2>/dev/null" : "")},
                     folder.path());
     ASSERT_OK(outcome);
     return *outcome;

@@ -4,6 +4,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
@@ -21,11 +22,9 @@ struct Session {
   /// `aflguard ARGUMENTS` in the temporary folder, whose fleet is the default one; standard error too, unless
   /// `only_results`.
   [[nodiscard]] ProgramOutcome run(const std::string& arguments, bool only_results = false) const {
-    const char* bin = std::getenv("AFLGUARD_BIN");
-    TEST_ASSERT_NOT_NULL_MESSAGE(bin, "ctest sets AFLGUARD_BIN");
     auto outcome = run_program(
         {"env", "AFLGUARD_FLEET=fleet", "sh", "-c",
-         "'" + std::string(bin) + "/aflguard' " + arguments + (only_results ? " 2>/dev/null" : "")},
+         "'" + testing::program("aflguard") + "' " + arguments + (only_results ? " 2>/dev/null" : "")},
         folder.path());
     ASSERT_OK(outcome);
     return *outcome;
@@ -141,10 +140,9 @@ TEST("Viewers are added, listed, renewed, bundled and revoked") {
 TEST("Many enrolments at once all end up in the book") {
   const Session session;
   session.init();
-  const char* bin = std::getenv("AFLGUARD_BIN");
   const auto all = run_program({"sh", "-c",
-                                "for i in 1 2 3 4 5 6 7 8; do '" + std::string(bin) +
-                                    "/aflguard' device add pi-$i --fleet fleet & done; wait"},
+                                "for i in 1 2 3 4 5 6 7 8; do '" + testing::program("aflguard") +
+                                    "' device add pi-$i --fleet fleet & done; wait"},
                                session.folder.path());
   ASSERT_OK(all);
   TEST_ASSERT_EQUAL_size_t_MESSAGE(8, session.json("device list").at("devices").size(), all->output.c_str());

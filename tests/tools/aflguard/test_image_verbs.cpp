@@ -3,6 +3,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -14,7 +15,7 @@ struct Session {
   testing::TemporaryFolder folder;
 
   [[nodiscard]] ProgramOutcome run(const std::string& script) const {
-    const std::string bin = std::getenv("AFLGUARD_BIN");
+    const std::string bin = testing::programs_folder().string();
     auto outcome =
         run_program({"sh", "-c", "PATH=\"" + bin + ":$PATH\"; export PATH; " + script}, folder.path());
     ASSERT_OK(outcome);

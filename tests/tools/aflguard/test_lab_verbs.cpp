@@ -5,6 +5,7 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -23,7 +24,7 @@ struct Session {
 
   /// `aflguard ARGUMENTS` in the session's folder, with no data set installed.
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
-    const std::string program = environment("AFLGUARD_BIN") + "/aflguard";
+    const std::string program = testing::program("aflguard");
     auto outcome = run_program({"env", "AFLGUARD_DATA=" + (folder / "data").string(), "sh", "-c",
                                 program + " " + arguments + (only_results ? " 2>/dev/null" : "")},
                                folder.path());
@@ -97,7 +98,7 @@ TEST("A table that is killed continues and ends with the same results") {
   assert_succeeded(session.run("lab table 1 --seeds 2 --jobs 2 --iterations 400 -o whole"));
   // Kills it as soon as a few runs are stored, whenever that is on this machine; one job, so that a busy
   // machine cannot end it before anybody looks.
-  const std::string program = environment("AFLGUARD_BIN") + "/aflguard";
+  const std::string program = testing::program("aflguard");
   const auto killed = run_program(
       {"sh", "-c",
        program +

@@ -7,6 +7,7 @@
 #include "core/learning/data/npy.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
+#include "tests/support/programs.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -20,9 +21,7 @@ struct Session {
 
   /// `aflguard model ARGUMENTS` in a folder of its own; standard error too, unless `only_results`.
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
-    const char* bin = std::getenv("AFLGUARD_BIN");
-    if (bin == nullptr) TEST_FAIL_MESSAGE("AFLGUARD_BIN is not set; run this test with ctest");
-    const std::string program = "'" + (fs::path(bin) / "aflguard").string() + "'";
+    const std::string program = "'" + testing::program("aflguard") + "'";
     auto outcome = run_program(
         {"sh", "-c", program + " model " + arguments + (only_results ? " 2>/dev/null" : "")}, folder.path());
     ASSERT_OK(outcome);

@@ -6,6 +6,7 @@
 #include "core/system/atomic_file.h"
 #include "tests/scenarios/watched_fleet.h"
 #include "tests/support/tmux_screen.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using testing::TmuxScreen;
@@ -166,12 +167,12 @@ TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody
   testing::BackgroundProcess second(
       {"env", "AFLGUARD_FLEET=fleet", WatchedFleet::program(), "monitor", "--interval", "0.2"},
       fleet.folder.path(), fleet.folder / "second");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
-  while (!has(read_text_file(fleet.folder / "second").value(), "gateway ready")) {
-    TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline && second.running(),
-                             read_text_file(fleet.folder / "second").value().c_str());
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  testing::wait_until("the second monitor shows the gateway", [&] {
+    const bool runs = second.running();
+    const std::string said = read_text_file(fleet.folder / "second").value();
+    TEST_ASSERT_TRUE_MESSAGE(runs, said.c_str());
+    return has(said, "gateway ready");
+  });
   TEST_ASSERT_EQUAL_INT(0, second.end(SIGTERM));
   screen.press("q");
   screen.wait_for("ended with 0");
@@ -184,12 +185,12 @@ TEST("Without a terminal there are lines, events as they come, and an end at SIG
       {"env", "AFLGUARD_FLEET=fleet", WatchedFleet::program(), "monitor", "--interval", "0.2"},
       fleet.folder.path(), fleet.folder / "lines");
   const auto wait_for = [&](const std::string& part) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
-    while (!has(read_text_file(fleet.folder / "lines").value(), part)) {
-      TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline && monitor.running(),
-                               read_text_file(fleet.folder / "lines").value().c_str());
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    testing::wait_until(part, [&] {
+      const bool runs = monitor.running();
+      const std::string said = read_text_file(fleet.folder / "lines").value();
+      TEST_ASSERT_TRUE_MESSAGE(runs, said.c_str());
+      return has(said, part);
+    });
   };
   wait_for("gateway ready, v1,234, 11.0 updates/s, +1,159 -341, test error 0.0546");
   wait_for("devices 2/3 connected, 1 lost, 1 suspicious; worst: pi-9, 97 % rejected");

@@ -7,11 +7,11 @@
 
 #include "core/base/progress.h"
 #include "core/learning/evaluation.h"
-#include "core/learning_onnx/onnx_trainer.h"
 #include "datasets/folders.h"
 #include "datasets/install.h"
 #include "datasets/load.h"
 #include "models/zoo/zoo_package.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -32,7 +32,7 @@ class TrainingView final {
     if (terminal_) std::fputc('\n', stderr);
   }
 
-  void show(const LocalTrainingState& state) {
+  void show(const lab::LocalTrainingState& state) {
     if (state.seconds >= next_test_) {
       if (const auto error = test_error(trainer_, theta_, test_, kQuickTest); error.ok()) error_ = *error;
       next_test_ = state.seconds + duration_ / 12;
@@ -43,7 +43,7 @@ class TrainingView final {
   }
 
  private:
-  void draw(const LocalTrainingState& state) {
+  void draw(const lab::LocalTrainingState& state) {
     next_draw_ = state.seconds + 0.1;
     constexpr int kWidth = 24;
     const int filled = std::min(kWidth, static_cast<int>(kWidth * state.seconds / duration_));
@@ -76,22 +76,23 @@ Result<DatasetSplit> mnist() {
 
 }  // namespace
 
-Status run_local_demo(const LocalTrainingOptions& options, bool json) {
+Status run_local_demo(const lab::LocalTrainingOptions& options, bool json) {
   std::fputs("AFLGuard Edge demo: the paper's CNN learns MNIST in one process, with stock ONNX Runtime.\n",
              stderr);
   TRY(const DatasetSplit data, mnist());
-  TRY(ModelPackage package, models::build_zoo_package("cnn"));
-  TRY(auto runtime, OnnxRuntime::load());
-  const std::string version = runtime->version();
+  TRY(const ModelPackage package, models::build_zoo_package("cnn"));
+  TRY(const TrainerSource trainers, load_trainers());
+  const std::string& version = trainers.runtime_version;
   TRY(auto theta, initial_theta(package, options.seed));
-  TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package)));
+  TRY(auto trainer, trainers.make(package));
   const auto seconds = static_cast<double>(options.duration.count());
   std::fprintf(stderr, "%zu training samples, %zu parameters, ONNX Runtime %s, one thread, %.0f s\n",
                data.train.size(), trainer->model().dimension(), version.c_str(), seconds);
-  LocalTrainingState state;
+  lab::LocalTrainingState state;
   {
     TrainingView view(*trainer, theta, data.test, seconds);
-    TRY(state, train_locally(*trainer, data.train, theta, options, [&view](const LocalTrainingState& now) {
+    TRY(state,
+        lab::train_locally(*trainer, data.train, theta, options, [&view](const lab::LocalTrainingState& now) {
           view.show(now);
           return true;
         }));

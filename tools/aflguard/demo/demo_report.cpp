@@ -78,7 +78,7 @@ lab::LinePlot verdict_plot(const std::vector<gateway::VerdictRecord>& verdicts,
   return plot;
 }
 
-std::string figures(const DemoFleet& demo, const DemoOutcome& outcome) {
+std::string figures(const sim::ClientFleet& demo, const DemoOutcome& outcome) {
   const DemoState& state = outcome.state;
   const auto number = [](std::uint64_t value) { return std::to_string(value); };
   std::string html =
@@ -99,14 +99,14 @@ std::string figures(const DemoFleet& demo, const DemoOutcome& outcome) {
   return html + "</table>";
 }
 
-std::string device_table(const DemoFleet& demo, const gateway::FleetProgress& progress) {
+std::string device_table(const sim::ClientFleet& demo, const gateway::FleetProgress& progress) {
   std::map<std::string, gateway::DeviceTally> tallies;
   for (const gateway::DeviceTally& tally : progress.devices) tallies[tally.name] = tally;
   std::string html = "<table>" + header({"device", "kind", "samples", "accepted", "rejected"});
-  for (const DemoDevice& device : demo.devices) {
+  for (const sim::FleetClient& device : demo.clients) {
     const gateway::DeviceTally& tally = tallies[device.name];
     html +=
-        row({lab::escape_html(device.name), device.byzantine ? "Byzantine" : "honest",
+        row({lab::escape_html(device.name), device.malicious ? "Byzantine" : "honest",
              std::to_string(device.samples), std::to_string(tally.accepted), std::to_string(tally.rejected)});
   }
   return html + "</table>";
@@ -114,19 +114,19 @@ std::string device_table(const DemoFleet& demo, const gateway::FleetProgress& pr
 
 }  // namespace
 
-Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
+Result<std::string> demo_report(const sim::ClientFleet& demo, const DemoOutcome& outcome,
                                 gateway::StoreReader& history) {
   TRY(const gateway::FleetProgress progress, history.progress());
   TRY(const auto verdicts, history.verdicts());
   TRY(const auto evaluations, history.evaluations());
   std::map<ClientId, bool> byzantine;
   for (const gateway::DeviceTally& tally : progress.devices) {
-    for (const DemoDevice& device : demo.devices) {
-      if (device.name == tally.name) byzantine[tally.id] = device.byzantine;
+    for (const sim::FleetClient& device : demo.clients) {
+      if (device.name == tally.name) byzantine[tally.id] = device.malicious;
     }
   }
   const lab::ExperimentSettings& settings = demo.settings;
-  const std::string title = "A fleet of " + std::to_string(demo.devices.size()) + " clients learns " +
+  const std::string title = "A fleet of " + std::to_string(demo.clients.size()) + " clients learns " +
                             settings.dataset + " under the attack " + settings.attack + ", guarded by " +
                             settings.guard;
   std::string html =

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "firmware_sim/local_fleet/client_fleet.h"
 #include "gateway_server/store/store_reader.h"
-#include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_view.h"
 
 namespace aflguard::cli {
@@ -20,7 +20,7 @@ struct DemoOutcome {
 };
 
 /// One HTML page that needs nothing else: figures, test error and verdicts over time, every device.
-[[nodiscard]] Result<std::string> demo_report(const DemoFleet& demo, const DemoOutcome& outcome,
+[[nodiscard]] Result<std::string> demo_report(const sim::ClientFleet& demo, const DemoOutcome& outcome,
                                               gateway::StoreReader& history);
 
 }  // namespace aflguard::cli

@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 #include "core/learning/evaluation.h"
-#include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_group.h"
-#include "core/system/child_process.h"
 #include "core/system/interruption.h"
 #include "core/system/programs.h"
+#include "firmware_sim/byzantine_client/attack.h"
+#include "firmware_sim/local_fleet/running_fleet.h"
 #include "gateway_server/store/sqlite_stored_model.h"
-#include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
-#include "tools/aflguard/demo/metrics_watch.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace fs = std::filesystem;
@@ -27,18 +26,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kGrace = 10s;
-constexpr auto kStartTimeout = 60s;
 constexpr auto kLookInterval = 100ms;
 /// Without any verdict for this long somebody looks why.
 constexpr auto kStallTimeout = 30s;
 /// Without any verdict for this long, and without a reason, the demo ends.
 constexpr auto kLongestTimeout = 180s;
 constexpr double kRateWindow = 5;  // seconds
-
-Error interrupted() {
-  return unavailable("interrupted; everything that was started has been stopped");
-}
 
 /// Where many hundred megabytes of recordings may lie: not in memory, which /tmp often is.
 Result<fs::path> make_folder(const DemoOptions& options) {
@@ -61,78 +54,6 @@ Result<fs::path> make_folder(const DemoOptions& options) {
   return fs::path(name);
 }
 
-/// The processes of one demo. Clients stop first, the broker last.
-class RunningFleet final {
- public:
-  RunningFleet(const DemoFleet& demo, Interruption& interruption) : demo_(demo), interruption_(interruption) {
-    std::error_code error;
-    fs::create_directories(logs(), error);
-  }
-
-  [[nodiscard]] fs::path logs() const { return demo_.folder / "logs"; }
-
-  [[nodiscard]] Status start(const std::string& attack) {
-    TRY(const fs::path gateway, sibling("aflguard-gateway"));
-    TRY(const fs::path client, sibling("aflguard-client"));
-    TRY(const fs::path byzantine, sibling("aflguard-byzantine-client"));
-    TRY_STATUS(check_configuration(gateway));
-    TRY_STATUS(broker_.start("the broker", {mosquitto_program(), "-c", demo_.broker_configuration.string()},
-                             demo_.folder, logs() / "broker.log"));
-    TRY_STATUS(wait_for_line(broker_, logs() / "broker.log", " running"));
-    TRY_STATUS(gateway_.start("the gateway",
-                              {gateway.string(), "--config", demo_.gateway_configuration.string()},
-                              demo_.folder, logs() / "gateway.log"));
-    TRY_STATUS(wait_for_line(gateway_, logs() / "gateway.log", "ready"));
-    for (const DemoDevice& device : demo_.devices) {
-      std::vector<std::string> command = {(device.byzantine ? byzantine : client).string(), "--config",
-                                          device.configuration.string()};
-      if (device.byzantine) {
-        command.insert(command.end(), {"--attack", attack, "--trusted", demo_.leaked_trusted.string()});
-      }
-      TRY_STATUS(
-          clients_.start("client " + device.name, command, demo_.folder, logs() / (device.name + ".log")));
-    }
-    return {};
-  }
-  [[nodiscard]] Status check_running() {
-    TRY_STATUS(broker_.check_running());
-    TRY_STATUS(gateway_.check_running());
-    return clients_.check_running();
-  }
-  void stop() {
-    clients_.stop();
-    gateway_.stop();
-    broker_.stop();
-  }
-
- private:
-  [[nodiscard]] Status check_configuration(const fs::path& gateway) const {
-    TRY(const ProgramOutcome outcome,
-        run_program({gateway.string(), "--config", demo_.gateway_configuration.string(), "--test-config"},
-                    "/"));
-    if (outcome.exit_code == 0) return {};
-    return invalid_input("the gateway does not take this configuration: " + outcome.last_line());
-  }
-  /// A program says when it is ready; until then it may also end.
-  [[nodiscard]] Status wait_for_line(ChildGroup& group, const fs::path& log, const std::string& word) {
-    const auto deadline = Clock::now() + kStartTimeout;
-    while (Clock::now() < deadline) {
-      if (const auto text = read_text_file(log); text.ok() && text->find(word) != std::string::npos)
-        return {};
-      TRY_STATUS(group.check_running());
-      if (interruption_.wait(20ms)) return interrupted();
-    }
-    return unavailable(log.filename().string() + " does not say '" + word + "' after " +
-                       std::to_string(kStartTimeout.count()) + " s; it ends: " + last_lines(log, 3));
-  }
-
-  const DemoFleet& demo_;
-  Interruption& interruption_;
-  ChildGroup broker_{kGrace};
-  ChildGroup gateway_{kGrace};
-  ChildGroup clients_{kGrace};
-};
-
 /// Updates per second over the last moments.
 class Rate final {
  public:
@@ -148,17 +69,17 @@ class Rate final {
 };
 
 /// True when every honest client says that it has no finite update to send.
-bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
-  return std::all_of(demo.devices.begin(), demo.devices.end(), [&](const DemoDevice& device) {
-    return device.byzantine ||
-           last_lines(fleet.logs() / (device.name + ".log"), 5).find("NaN or an infinity") !=
-               std::string::npos;
+bool nobody_can_send(const sim::ClientFleet& demo, const sim::RunningFleet& fleet) {
+  return std::all_of(demo.clients.begin(), demo.clients.end(), [&](const sim::FleetClient& client) {
+    return client.malicious ||
+           last_lines(fleet.log(client.name), 5).find("NaN or an infinity") != std::string::npos;
   });
 }
 
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
-Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::StoreReader& history,
-                          MetricsWatch& metrics, Interruption& interruption) {
+Result<std::string> watch(const sim::ClientFleet& demo, sim::RunningFleet& fleet,
+                          gateway::StoreReader& history, view::FleetWatch& metrics,
+                          Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
   const auto start = Clock::now();
@@ -171,11 +92,11 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::S
     // The gateway may be just about to write; what is seen a moment later is as good.
     if (!progress.ok() && progress.error().kind != ErrorKind::kUnavailable) return progress.error();
     if (progress.ok()) latest = *progress;
-    DemoState state = DemoState::from(latest, demo.devices);
+    DemoState state = DemoState::from(latest, demo.clients);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
-    metrics.refresh();
-    state.refused = metrics.refused();
+    metrics.listen({});
+    state.refused = metrics.picture().gateway().refused;
     view.show(state);
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
@@ -189,22 +110,22 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::S
       const std::string waited = std::to_string(kLongestTimeout.count()) + " s";
       if (judged == 0) return unavailable("no update was judged in " + waited);
       return "After " + std::to_string(judged) + " updates no other was judged for " + waited +
-             ": the machine may be too busy; the clients' logs are in " + fleet.logs().string() + ".";
+             ": the machine may be too busy; the clients' logs are in " + (demo.folder / "logs").string() +
+             ".";
     }
-    if (interruption.wait(kLookInterval)) return interrupted();
+    if (interruption.wait(kLookInterval)) return sim::interrupted();
   }
 }
 
 /// The last durable model on every test sample.
-Result<double> final_error(const DemoFleet& demo) {
+Result<double> final_error(const sim::ClientFleet& demo) {
   TRY(const SavedModel model, gateway::read_stored_model(demo.store, demo.package.description));
-  TRY(auto runtime, OnnxRuntime::load());
-  TRY(const auto trainer, make_onnx_trainer(std::move(runtime), demo.package));
+  TRY(const auto trainer, load_trainer(demo.package, 1, {}));
   return demo.test.regression() ? mean_squared_error(*trainer, model.parameters, demo.test)
                                 : test_error(*trainer, model.parameters, demo.test);
 }
 
-void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& report, bool json) {
+void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::path& report, bool json) {
   const DemoState& state = outcome.state;
   if (json) {
     nlohmann::ordered_json document = {
@@ -248,7 +169,7 @@ void print(const DemoFleet& demo, const DemoOutcome& outcome, const fs::path& re
 }
 
 /// Keys and copies of data are of no use any more; report, recording, logs and the gateway's store stay.
-void tidy(DemoFleet& demo) {
+void tidy(sim::ClientFleet& demo) {
   std::error_code error;
   fs::remove_all(demo.folder / "data", error);
   for (const char* part : {"", "-wal", "-shm"}) {  // SQLite's files belong together
@@ -263,25 +184,29 @@ void tidy(DemoFleet& demo) {
 
 /// Everything after the folder exists; on failure it stays as it is, for whoever looks for the reason.
 Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& interruption) {
-  TRY(DemoFleet demo, make_demo_fleet(options, folder));
-  if (interruption.requested()) return interrupted();
+  TRY(sim::ClientFleet demo, sim::make_client_fleet(options.fleet, folder));
+  if (interruption.requested()) return sim::interrupted();
   std::fprintf(
       stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them Byzantine (attack %s), guarded by %s.\n",
-      options.clients, options.dataset.c_str(), options.malicious, demo.settings.attack.c_str(),
-      options.guard.c_str());
-  RunningFleet fleet(demo, interruption);
-  TRY_STATUS(fleet.start(options.attack));
+      options.fleet.clients, options.fleet.dataset.c_str(), options.fleet.malicious,
+      demo.settings.attack.c_str(), options.fleet.guard.c_str());
+  sim::RunningFleet fleet(
+      demo.root, demo.folder / "logs",
+      {.pause = [&interruption](std::chrono::milliseconds time) { return interruption.wait(time); }});
+  TRY(const auto clients, demo.commands());
+  TRY_STATUS(fleet.start(clients));
   TRY(auto history, gateway::StoreReader::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
-  TRY(auto metrics, MetricsWatch::start(demo.fleet, fleet::FleetFolder{folder / "fleet"}));
-  TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
+  TRY(const auto metrics,
+      view::FleetWatch::start(fleet::viewer_identity(demo.fleet, demo.root, kDemoViewer), viewer_bus()));
+  TRY(outcome.remark, watch(demo, fleet, history, *metrics, interruption));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fleet.stop();
   TRY(const gateway::FleetProgress progress, history.progress());
-  outcome.state = DemoState::from(progress, demo.devices);
+  outcome.state = DemoState::from(progress, demo.clients);
   outcome.state.seconds = seconds;
-  outcome.state.refused = metrics.refused();
+  outcome.state.refused = metrics->picture().gateway().refused;
   outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
   TRY(outcome.test_error, final_error(demo));
   outcome.folder = folder;
@@ -296,7 +221,8 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
 }  // namespace
 
 Status run_demo(const DemoOptions& options) {
-  TRY_STATUS(check_demo(options));
+  if (options.fleet.malicious > 0) TRY_STATUS(sim::check_attack(options.fleet.attack));
+  TRY([[maybe_unused]] const auto settings, sim::fleet_experiment(options.fleet));
   Interruption interruption;
   TRY_STATUS(interruption.install());
   TRY(const fs::path folder, make_folder(options));

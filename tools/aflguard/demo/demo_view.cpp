@@ -55,16 +55,18 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-DemoState DemoState::from(const gateway::FleetProgress& progress, const std::vector<DemoDevice>& devices) {
+DemoState DemoState::from(const gateway::FleetProgress& progress,
+                          const std::vector<sim::FleetClient>& devices) {
   DemoState state;
   state.updates = progress.iteration;
   state.version = progress.version;
   if (progress.evaluation) state.test_error = progress.evaluation->test_error;
   for (const gateway::DeviceTally& tally : progress.devices) {
-    const auto known = std::find_if(devices.begin(), devices.end(),
-                                    [&](const DemoDevice& device) { return device.name == tally.name; });
+    const auto known = std::find_if(devices.begin(), devices.end(), [&](const sim::FleetClient& device) {
+      return device.name == tally.name;
+    });
     if (known == devices.end()) continue;
-    Tally& kind = known->byzantine ? state.byzantine : state.honest;
+    Tally& kind = known->malicious ? state.byzantine : state.honest;
     kind.accepted += tally.accepted;
     kind.rejected += tally.rejected;
   }

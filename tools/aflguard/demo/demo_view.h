@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "firmware_sim/local_fleet/client_fleet.h"
 #include "gateway_server/store/store_reader.h"
-#include "tools/aflguard/demo/demo_fleet.h"
 
 namespace aflguard::cli {
 
@@ -30,7 +30,7 @@ struct DemoState {
   double updates_per_second = 0;  ///< over the last seconds
 
   [[nodiscard]] static DemoState from(const gateway::FleetProgress& progress,
-                                      const std::vector<DemoDevice>& devices);
+                                      const std::vector<sim::FleetClient>& devices);
 };
 
 /// The fleet learning, on standard error: a line that redraws itself on a terminal, one every few seconds

@@ -5,8 +5,8 @@
 #include "core/learning/model_package.h"
 #include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_stored_model.h"
+#include "models/model_arrays.h"
 #include "models/onnx_file/inference_onnx.h"
-#include "tools/aflguard/model/model_arrays.h"
 #include "tools/aflguard/model/model_run.h"
 
 namespace aflguard::cli {
@@ -15,7 +15,7 @@ namespace {
 Result<SavedModel> parameters_of(const ModelRunOptions& options, const ModelDescription& model) {
   if (!options.store.empty()) return gateway::read_stored_model(options.store, model);
   SavedModel saved;
-  TRY(saved.parameters, read_theta(options.theta, model));
+  TRY(saved.parameters, models::read_theta(options.theta, model));
   return saved;
 }
 

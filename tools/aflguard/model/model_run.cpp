@@ -8,23 +8,14 @@
 #include "core/learning/data/npy.h"
 #include "core/learning/data/shape.h"
 #include "core/learning/model_package.h"
-#include "core/learning_onnx/onnx_trainer.h"
 #include "models/finite_differences.h"
-#include "tools/aflguard/model/model_arrays.h"
+#include "models/model_arrays.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Result<std::unique_ptr<Trainer>> load_trainer(const ModelRunOptions& options, ModelPackage package) {
-  OnnxTrainerOptions settings;
-  settings.threads = options.threads;
-  if (options.ops == "standard") settings.graph = GraphChoice::kStandard;
-  if (options.ops == "fused") settings.graph = GraphChoice::kFused;
-  TRY(auto runtime, OnnxRuntime::load());
-  return make_onnx_trainer(std::move(runtime), std::move(package), settings);
-}
 
 Json describe(const ModelPackage& package) {
   const ModelDescription& model = package.description;
@@ -87,10 +78,10 @@ Status initialize_theta(const ModelRunOptions& options) {
 Status compute_gradient(const ModelRunOptions& options) {
   TRY(ModelPackage package, read_model_package(options.folder));
   const ModelDescription model = package.description;
-  TRY(const auto theta, read_theta(options.theta, model));
-  TRY(const Samples samples, read_samples(options.x, model));
-  TRY(const Targets targets, read_targets(options.y, model, samples.count));
-  TRY(auto trainer, load_trainer(options, std::move(package)));
+  TRY(const auto theta, models::read_theta(options.theta, model));
+  TRY(const models::Samples samples, models::read_samples(options.x, model));
+  TRY(const models::Targets targets, models::read_targets(options.y, model, samples.count));
+  TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
   std::vector<float> gradient(model.dimension());
   const Batch batch{samples.count, samples.features, targets.labels, targets.values};
   TRY(const float loss, trainer->gradient(theta, batch, gradient));
@@ -112,9 +103,9 @@ Status compute_gradient(const ModelRunOptions& options) {
 Status predict(const ModelRunOptions& options) {
   TRY(ModelPackage package, read_model_package(options.folder));
   const ModelDescription model = package.description;
-  TRY(const auto theta, read_theta(options.theta, model));
-  TRY(const Samples samples, read_samples(options.x, model));
-  TRY(auto trainer, load_trainer(options, std::move(package)));
+  TRY(const auto theta, models::read_theta(options.theta, model));
+  TRY(const models::Samples samples, models::read_samples(options.x, model));
+  TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
   std::vector<float> outputs(samples.count * model.output_size());
   const std::size_t at_once = options.batch == 0 ? samples.count : options.batch;
   for (std::size_t first = 0; first < samples.count; first += at_once) {
@@ -140,7 +131,7 @@ Status predict(const ModelRunOptions& options) {
 Status check_model(const ModelRunOptions& options) {
   TRY(ModelPackage package, read_model_package(options.folder));
   TRY(auto theta, initial_theta(package, options.seed));
-  TRY(auto trainer, load_trainer(options, std::move(package)));
+  TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
   const std::size_t batch = options.batch == 0 ? 8 : options.batch;
   TRY(const auto result, models::check_gradient(*trainer, std::move(theta), batch, options.seed));
   const bool good = result.worst_error <= options.tolerance;

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/system/atomic_file.h"
+#include "core/system/programs.h"
 #include "core/system/stop_signal.h"
+#include "fleet/dashboard_server/page_file.h"
 #include "fleet/dashboard_server/page_server.h"
 #include "fleet/provisioning/dashboard_access.h"
 
@@ -16,7 +18,6 @@ namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kMaxPageBytes = 8 << 20;
 constexpr std::chrono::seconds kBrokerTimeout(10);
 
 struct DashboardOptions {
@@ -26,30 +27,13 @@ struct DashboardOptions {
   bool json = false;
 };
 
-/// Where it was installed, or where ./run dashboard puts it.
-Result<std::string> read_page(const std::string& chosen) {
-  if (!chosen.empty()) return read_text_file(chosen, kMaxPageBytes);
-  std::error_code error;
-  const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* place : {"../share/aflguard/dashboard/index.html", "../../dashboard/index.html"}) {
-    const fs::path path = programs / place;
-    if (fs::exists(path, error)) return read_text_file(path, kMaxPageBytes);
-  }
-  return not_found("the page is not installed; ./run dashboard builds it, --page FILE names it");
-}
-
-/// A listener that is bound to every address is reached by the broker's name.
-std::string listener_host(const fleet::FleetSettings& settings) {
-  const bool everywhere = settings.dashboard_host == "0.0.0.0" || settings.dashboard_host == "::";
-  return everywhere ? settings.broker_host : settings.dashboard_host;
-}
-
 Status serve(const DashboardOptions& options) {
   const fleet::FleetFolder folder{options.folder};
   TRY(const fleet::FleetSettings settings, fleet::read_fleet_settings(folder.settings()));
   TRY(const std::string key, fleet::read_dashboard_key(settings, folder));
   TRY(const std::string authority, read_text_file(folder.broker() / "ca.crt"));
-  TRY(const std::string page, read_page(options.page));
+  TRY(const fs::path programs, own_folder());
+  TRY(const std::string page, fleet::read_page(options.page, programs));
   std::mutex mutex;
   std::condition_variable wake;
   TRY(const auto signal, StopSignal::install([&] {
@@ -58,9 +42,9 @@ Status serve(const DashboardOptions& options) {
       }));
   TRY(const auto server,
       fleet::PageServer::start({.port = options.port, .page = page, .connect = [&settings, &authority] {
-                                  return fleet::BrokerStream::connect(listener_host(settings),
-                                                                      settings.dashboard_port, authority,
-                                                                      kBrokerTimeout);
+                                  return fleet::BrokerStream::connect(
+                                      fleet::dashboard_listener_host(settings), settings.dashboard_port,
+                                      authority, kBrokerTimeout);
                                 }}));
   const std::string address =
       "http://127.0.0.1:" + std::to_string(server->port()) + "/#fleet=" + settings.name + "&key=" + key;

@@ -12,22 +12,22 @@ namespace aflguard::cli {
 namespace {
 
 struct Options {
-  DemoOptions fleet;
-  LocalTrainingOptions training;
+  DemoOptions demo;
+  lab::LocalTrainingOptions training;
   bool local = false;
   int seconds = 60;
 };
 
 Status run(const Options& options) {
   if (!options.local) {
-    DemoOptions fleet = options.fleet;
-    if (fleet.attack == "none") fleet.malicious = 0;
-    return run_demo(fleet);
+    DemoOptions demo = options.demo;
+    if (demo.fleet.attack == "none") demo.fleet.malicious = 0;
+    return run_demo(demo);
   }
-  LocalTrainingOptions training = options.training;
-  training.seed = options.fleet.seed;
+  lab::LocalTrainingOptions training = options.training;
+  training.seed = options.demo.fleet.seed;
   training.duration = std::chrono::seconds(options.seconds);
-  return run_local_demo(training, options.fleet.json);
+  return run_local_demo(training, options.demo.json);
 }
 
 /// Those that a gateway can use: it has no rounds.
@@ -42,29 +42,30 @@ std::string gateway_guards() {
 }
 
 void add_fleet_options(CLI::App* verb, DemoOptions& options) {
-  verb->add_option("--clients", options.clients, "Client processes")
+  verb->add_option("--clients", options.fleet.clients, "Client processes")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
-  verb->add_option("--malicious", options.malicious, "How many of them are Byzantine")
+  verb->add_option("--malicious", options.fleet.malicious, "How many of them are Byzantine")
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
-  verb->add_option("--attack", options.attack, "What those send: " + sim::attack_names() + ", none")
+  verb->add_option("--attack", options.fleet.attack, "What those send: " + sim::attack_names() + ", none")
       ->capture_default_str();
-  verb->add_option("--guard", options.guard,
+  verb->add_option("--guard", options.fleet.guard,
                    "How the gateway judges: " + gateway_guards() + "; asyncsgd takes everything")
       ->capture_default_str();
-  verb->add_option("--dataset", options.dataset,
+  verb->add_option("--dataset", options.fleet.dataset,
                    "mnist, fashion-mnist, cifar-10, synthetic, har (30 clients), ...")
       ->capture_default_str();
-  verb->add_option("--updates", options.updates,
+  verb->add_option("--updates", options.fleet.updates,
                    "Stop after so many judged updates; otherwise as many as the data set needs")
       ->check(CLI::Range(1, 100'000'000));
-  verb->add_option("--seed", options.seed, "Seed of the first model, of the data's split and of the batches")
+  verb->add_option("--seed", options.fleet.seed,
+                   "Seed of the first model, of the data's split and of the batches")
       ->capture_default_str();
   verb->add_option("-o,--output", options.output,
                    "A new folder for report, recording and logs; otherwise one in $TMPDIR or /var/tmp");
-  verb->add_flag("!--no-recording", options.recording, "Do not keep updates for aflguard lab replay");
-  verb->add_option("--recording-megabytes", options.recording_megabytes,
+  verb->add_flag("!--no-recording", options.fleet.recording, "Do not keep updates for aflguard lab replay");
+  verb->add_option("--recording-megabytes", options.fleet.recording_megabytes,
                    "How large the recording may grow; a whole run of MNIST has about 900")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -86,7 +87,7 @@ void add_demo_verb(CLI::App& app, Action& action) {
       "  aflguard demo --guard asyncsgd          the same without a guard: the attack wins\n"
       "  aflguard demo --clients 20 --malicious 4 --attack lf --updates 3000\n"
       "  aflguard demo --local --seconds 20      no fleet: one process trains alone");
-  add_fleet_options(verb, options->fleet);
+  add_fleet_options(verb, options->demo);
   auto* local = verb->add_flag("--local", options->local, "No fleet: train the paper's CNN in this process");
   verb->add_option("--seconds", options->seconds, "With --local: how long to train")
       ->check(CLI::Range(1, 86400))

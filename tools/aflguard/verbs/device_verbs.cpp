@@ -8,13 +8,13 @@
 #include "core/base/rfc3339.h"
 #include "core/system/atomic_file.h"
 #include "firmware_sim/image/board_package.h"
+#include "firmware_sim/image/client_packages.h"
 #include "fleet/provisioning/boot_bundle.h"
 #include "fleet/provisioning/device_key.h"
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning/samples_in_bundle.h"
-#include "fleet/provisioning_openssl/authority_files.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
-#include "tools/aflguard/verbs/board_packages.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -35,7 +35,6 @@ struct DeviceOptions {
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
-constexpr std::uint64_t kMaxSshKeyBytes = 64 << 10;
 constexpr std::chrono::seconds kBrokerTimeout{15};
 
 Result<fleet::DeviceRequest> order(const DeviceOptions& options) {
@@ -93,8 +92,8 @@ Status add(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(about_request(options, fleet.add_device(wanted, authority, clock)));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.add_device(wanted, *authority, clock)));
   print_device(fleet, options.name, "is enrolled", options.json);
   return {};
 }
@@ -103,8 +102,8 @@ Status renew(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(about_request(options, fleet.renew_device(wanted, authority, clock)));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(about_request(options, fleet.renew_device(wanted, *authority, clock)));
   print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
   return {};
 }
@@ -129,8 +128,8 @@ Status list(const DeviceOptions& options) {
 Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_device(fleet, options.name, authority, clock, kBrokerTimeout);
+  TRY(const auto authority, open_authority(fleet.folder()));
+  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, kBrokerTimeout);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
@@ -168,48 +167,16 @@ Status warn_of_missing_samples(const fleet::Fleet& fleet, const std::string& nam
   return {};
 }
 
-Result<fleet::BootBundleRequest> boot_bundle_order(const fleet::Fleet& fleet, const DeviceOptions& options) {
-  fleet::BootBundleRequest made;
-  made.device = options.name;
-  TRY(made.identity, fleet::device_bundle(fleet, options.name));
-  if (!fleet::has_key(fleet.folder(), options.name)) {
-    return invalid_input(
-        "device '" + options.name +
-        "' has made its key on the board, and only there: a new card would be without it; make "
-        "the plain bundle (without --boot) and unpack it on that board");
-  }
-  made.serial = fleet.book().find(options.name)->keys.back().serial;
-  if (options.ssh_keys.empty()) return made;
-  TRY(const std::string text, read_text_file(options.ssh_keys, kMaxSshKeyBytes));
-  auto keys = fleet::read_ssh_keys(text);
-  if (!keys.ok()) return at(options.ssh_keys, keys.error());
-  made.ssh_keys = std::move(keys).value();
-  return made;
-}
-
 /// A folder with all that goes to the boot partition of a stock Raspberry Pi OS.
 Status boot_bundle(const DeviceOptions& options) {
   TRY(const auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(const auto order, boot_bundle_order(fleet, options));
-  TRY(const auto files, fleet::boot_bundle_files(order));
-  TRY(const auto named, board_packages(options.packages));
-  TRY(const auto packages, image::look_at_packages(named));
-  TRY(auto staged, StagedDirectory::create(options.output, /*replace=*/false));
-  std::error_code error;
-  std::filesystem::permissions(staged.path(), std::filesystem::perms::owner_all, error);
-  std::filesystem::create_directories(staged.path() / fleet::kBootBundlePackages, error);
-  for (const fleet::BootBundleFile& file : files) {
-    const auto access = file.secret ? FileAccess::kOwnerOnly : FileAccess::kShared;
-    TRY_STATUS(write_file_atomically(staged.path() / file.path, file.content, access));
-  }
-  for (const auto& package : packages) {
-    // The set-up takes *.deb, whatever the file was called here.
-    std::filesystem::copy_file(package.file,
-                               staged.path() / fleet::kBootBundlePackages / (package.name + ".deb"), error);
-    if (error) return io_error("cannot copy " + package.file.string() + ": " + error.message());
-  }
+  TRY(const auto request, fleet::boot_bundle_request(fleet, options.name, options.ssh_keys));
+  TRY(const auto named, image::find_client_packages(options.packages));
+  TRY(const auto found, image::look_at_packages(named));
+  std::vector<fleet::BootPackage> packages;
+  for (const image::PackageFile& package : found) packages.push_back({package.name, package.file});
   TRY_STATUS(warn_of_missing_samples(fleet, options.name));
-  TRY_STATUS(staged.commit());
+  TRY_STATUS(fleet::write_boot_bundle(request, packages, options.output));
   std::printf(
       "%s: copy everything in it to the boot partition of a card with Raspberry Pi OS (64 bit); it holds the "
       "device's key: show it to nobody\n",

@@ -7,32 +7,18 @@
 #include <unistd.h>
 
 #include "fleet/doctor/doctor.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
 
 struct DoctorOptions {
-  std::string fleet;
-  std::string client;
+  fleet::DoctorRequest request;
   bool json = false;
 };
 
 Status examine(const DoctorOptions& options) {
-  const SystemClock clock;
-  fleet::Findings findings;
-  fleet::examine_machine(findings, clock, !options.fleet.empty());
-  if (!options.fleet.empty()) {
-    const fleet::FleetFolder folder{std::filesystem::absolute(options.fleet).lexically_normal()};
-    if (fleet::examine_files(findings, folder, clock)) {
-      const auto settings = fleet::read_fleet_settings(folder.settings());
-      if (settings.ok() && fleet::examine_broker(findings, folder, *settings)) {
-        fleet::examine_gateway(findings, folder, clock);
-      }
-    }
-  } else {
-    fleet::examine_disk(findings, "disk", "/");
-  }
-  if (!options.client.empty()) fleet::examine_client(findings, options.client, clock);
+  const fleet::Findings findings = fleet::examine(options.request, SystemClock(), viewer_bus());
   const char* const no_colour = std::getenv("NO_COLOR");
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
   std::printf("%s\n", options.json ? fleet::findings_document(findings).c_str()
@@ -49,9 +35,10 @@ Status examine(const DoctorOptions& options) {
 void add_doctor_verb(CLI::App& app, Action& action) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* verb = app.add_subcommand("doctor", "Look for what is wrong, and say what to do");
-  verb->add_option("--fleet", options->fleet, "A fleet's folder: its files, broker and gateway too")
+  verb->add_option("--fleet", options->request.fleet, "A fleet's folder: its files, broker and gateway too")
       ->envname("AFLGUARD_FLEET");
-  verb->add_option("--client-config", options->client, "A board's client.toml, and everything that it names");
+  verb->add_option("--client-config", options->request.client,
+                   "A board's client.toml, and everything that it names");
   verb->add_flag("--json", options->json, "Print one JSON document");
   verb->footer(
       "Changes nothing. Exit code 0 when there is no problem (warnings may be), 1 otherwise.\n\n"

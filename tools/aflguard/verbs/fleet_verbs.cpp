@@ -8,9 +8,9 @@
 #include "core/learning/model_package.h"
 #include "fleet/provisioning/dashboard_access.h"
 #include "fleet/provisioning/provisioning.h"
-#include "fleet/provisioning_openssl/authority_files.h"
 #include "tools/aflguard/verbs/reload_message.h"
 #include "tools/aflguard/verbs/viewer_verbs.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -45,10 +45,8 @@ Status init(const FleetOptions& options) {
     model = options.model;
     TRY_STATUS(fit_limits(options.model, settings));
   }
-  TRY(auto authority,
-      fleet::OpensslAuthority::create(settings.name, clock.wall() - fleet::kCertificateBackdating,
-                                      clock.wall() + fleet::kAuthorityLifetime));
-  TRY_STATUS(fleet::create_fleet(options.target, settings, authority, model, clock));
+  TRY(const auto authority, make_authority(settings.name, clock));
+  TRY_STATUS(fleet::create_fleet(options.target, settings, *authority, model, clock));
   if (options.json) {
     const Json json = {{"schema", "aflguard-fleet-1"},
                        {"name", settings.name},
@@ -90,13 +88,13 @@ Status renew(const FleetOptions& options) {
         "'" + options.role +
         "' is none of broker, gateway, dashboard-key and the fleet's viewers (aflguard fleet viewer list)");
   }
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  if (key) return renew_dashboard(fleet, authority);
+  TRY(const auto authority, open_authority(fleet.folder()));
+  if (key) return renew_dashboard(fleet, *authority);
   if (broker || gateway) {
     TRY_STATUS(
-        fleet.renew_role(broker ? fleet::FleetRole::kBroker : fleet::FleetRole::kGateway, authority, clock));
+        fleet.renew_role(broker ? fleet::FleetRole::kBroker : fleet::FleetRole::kGateway, *authority, clock));
   } else {
-    TRY_STATUS(fleet.renew_viewer(options.role, std::nullopt, authority, clock));
+    TRY_STATUS(fleet.renew_viewer(options.role, std::nullopt, *authority, clock));
   }
   std::printf("the %s has a new certificate for %d days; its key is the same\n", options.role.c_str(),
               fleet.settings().certificate_days);
@@ -108,8 +106,8 @@ Status renew(const FleetOptions& options) {
 Status refresh(const FleetOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.folder));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(fleet.refresh_broker(authority, clock));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(fleet.refresh_broker(*authority, clock));
   std::printf("%s/broker is up to date with fleet.toml and devices.json\n", fleet.folder().root.c_str());
   return tell_broker(fleet);
 }

@@ -11,9 +11,9 @@
 #include "datasets/folders.h"
 #include "firmware_sim/image/build_image.h"
 #include "firmware_sim/image/card_check.h"
+#include "firmware_sim/image/client_packages.h"
 #include "fleet/provisioning/device_key.h"
 #include "fleet/provisioning/provisioning.h"
-#include "tools/aflguard/verbs/board_packages.h"
 
 namespace aflguard::cli {
 namespace {
@@ -126,7 +126,7 @@ Status build(const ImageOptions& options) {
   order.refresh = options.refresh;
   TRY(order.bytes, image::parse_image_size(options.size));
   TRY_STATUS(add_fleet(options, order));
-  TRY(order.packages, board_packages(options.packages));
+  TRY(order.packages, image::find_client_packages(options.packages));
   TRY(const fs::path cache, datasets::cache_folder());
   TRY(const auto stop, StopSignal::install([] {}));
   StderrProgress progress;

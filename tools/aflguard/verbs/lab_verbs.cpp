@@ -20,6 +20,7 @@
 #include "lab/reports/results_files.h"
 #include "lab/runs/theorem_bound.h"
 #include "tools/aflguard/lab_replay.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -103,12 +104,14 @@ void print_run(const lab::RunRecord& record) {
 Status run(const RunOptions& options, const lab::Catalog& catalog) {
   TRY(const auto settings, settings_from(options));
   TRY_STATUS(lab::check_settings(settings, catalog));
+  TRY(const TrainerSource trainers, load_trainers());
   TRY(const auto resources,
       lab::make_lab_resources(
-          catalog, options.model ? std::optional<std::filesystem::path>(*options.model) : std::nullopt));
+          catalog, options.model ? std::optional<std::filesystem::path>(*options.model) : std::nullopt,
+          trainers.make));
   TRY(auto data, resources.data(settings.dataset));
   TRY(const auto model, resources.model(settings.dataset));
-  TRY(const auto context, lab::lab_context());
+  const auto context = lab::lab_context(trainers.runtime_version);
   StderrProgress progress;
   const std::string what = settings.dataset + ", " + settings.guard + " against " + settings.attack;
   const auto begin = std::chrono::steady_clock::now();
@@ -181,8 +184,9 @@ Status run_plan(const Result<lab::Plan>& planned, const CampaignVerbOptions& opt
                 const lab::Catalog& catalog) {
   if (!planned) return planned.error();
   const lab::Plan& plan = *planned;
-  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt));
-  TRY(const auto context, lab::lab_context());
+  TRY(const TrainerSource trainers, load_trainers());
+  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt, trainers.make));
+  const auto context = lab::lab_context(trainers.runtime_version);
   lab::CampaignOptions campaign;
   campaign.folder = options.folder.empty() ? std::filesystem::path("lab-" + plan.id())
                                            : std::filesystem::path(options.folder);
@@ -387,9 +391,7 @@ void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->footer(
       "Exit code 1 when a verdict differs.\n\nExample:\n  aflguard lab replay orchard/gateway/recording");
   verb->callback([options, &action, catalog] {
-    action = [options, catalog] {
-      return replay_recording(options->recording, options->json, catalog.guards);
-    };
+    action = [options, catalog] { return print_replay(options->recording, options->json, catalog.guards); };
   });
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "fleet/monitor/monitor_run.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -43,7 +44,7 @@ void add_monitor_verbs(CLI::App& app, Action& action) {
   monitor->callback([options, &action] {
     action = [options]() -> Status {
       TRY_STATUS(check(*options));
-      return view::run_monitor(*options);
+      return view::run_monitor(*options, viewer_bus());
     };
   });
 
@@ -56,7 +57,7 @@ void add_monitor_verbs(CLI::App& app, Action& action) {
   status->callback([options, &action] {
     action = [options]() -> Status {
       TRY_STATUS(check(*options));
-      return view::print_status(*options);
+      return view::print_status(*options, viewer_bus());
     };
   });
 }

@@ -10,9 +10,9 @@
 #include "core/system/atomic_file.h"
 #include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning/provisioning.h"
-#include "fleet/provisioning_openssl/authority_files.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tools/aflguard/verbs/reload_message.h"
+#include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
 namespace {
@@ -64,8 +64,8 @@ void print_json(const fleet::Fleet& fleet, const std::string& name) {
 Status add(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(fleet.add_viewer(options.name, options.days, authority, clock));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(fleet.add_viewer(options.name, options.days, *authority, clock));
   if (options.json) {
     TRY([[maybe_unused]] const auto told, fleet::reload_broker(fleet.settings(), fleet.folder()));
     print_json(fleet, options.name);
@@ -84,8 +84,8 @@ Status add(const ViewerOptions& options) {
 Status renew(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  TRY_STATUS(fleet.renew_viewer(options.name, options.days, authority, clock));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY_STATUS(fleet.renew_viewer(options.name, options.days, *authority, clock));
   if (options.json) {
     print_json(fleet, options.name);
     return {};
@@ -118,8 +118,8 @@ Status list(const ViewerOptions& options) {
 Status revoke(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
-  TRY(auto authority, fleet::load_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_viewer(fleet, options.name, authority, clock, kBrokerTimeout);
+  TRY(const auto authority, open_authority(fleet.folder()));
+  const auto outcome = fleet::cut_off_viewer(fleet, options.name, *authority, clock, kBrokerTimeout);
   const fleet::Viewer* viewer = fleet.viewers().find(options.name);
   if (!outcome.ok() && viewer != nullptr && viewer->revoked) {
     return Error{outcome.error().kind, "viewer '" + options.name +

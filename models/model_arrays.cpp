@@ -1,9 +1,9 @@
-#include "tools/aflguard/model/model_arrays.h"
+#include "models/model_arrays.h"
 
 #include "core/learning/data/npy.h"
 #include "core/learning/data/shape.h"
 
-namespace aflguard::cli {
+namespace aflguard::models {
 namespace {
 
 std::vector<std::size_t> batched(std::size_t count, const std::vector<std::size_t>& sample) {
@@ -78,4 +78,4 @@ Result<Targets> read_targets(const std::string& path, const ModelDescription& mo
   return targets;
 }
 
-}  // namespace aflguard::cli
+}  // namespace aflguard::models

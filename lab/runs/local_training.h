@@ -7,7 +7,7 @@
 #include "core/learning/data/dataset.h"
 #include "core/learning/trainer.h"
 
-namespace aflguard::cli {
+namespace aflguard::lab {
 
 struct LocalTrainingOptions {
   std::chrono::seconds duration{60};
@@ -29,4 +29,4 @@ struct LocalTrainingState {
     Trainer& trainer, const Dataset& data, std::span<float> theta, const LocalTrainingOptions& options,
     const std::function<bool(const LocalTrainingState&)>& watch);
 
-}  // namespace aflguard::cli
+}  // namespace aflguard::lab

@@ -1,4 +1,4 @@
-#include "tools/aflguard/demo/local_training.h"
+#include "lab/runs/local_training.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 
-namespace aflguard::cli {
+namespace aflguard::lab {
 namespace {
 
 constexpr double kLossWindow = 100;
@@ -39,4 +39,4 @@ Result<LocalTrainingState> train_locally(Trainer& trainer, const Dataset& data, 
   return state;
 }
 
-}  // namespace aflguard::cli
+}  // namespace aflguard::lab

@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "core/learning/model_description.h"
 
-namespace aflguard::cli {
+namespace aflguard::models {
 
 // Reading the .npy files that the model verbs take. Every error names the file, what it holds and what the
 // model wants.
@@ -31,4 +31,4 @@ struct Targets {
 [[nodiscard]] Result<Targets> read_targets(const std::string& path, const ModelDescription& model,
                                            std::size_t count);
 
-}  // namespace aflguard::cli
+}  // namespace aflguard::models

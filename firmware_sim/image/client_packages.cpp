@@ -1,9 +1,11 @@
-#include "tools/aflguard/verbs/board_packages.h"
+#include "firmware_sim/image/client_packages.h"
 
 #include <algorithm>
 #include <string>
 
-namespace aflguard::cli {
+#include "core/system/programs.h"
+
+namespace aflguard::image {
 namespace fs = std::filesystem;
 namespace {
 
@@ -14,16 +16,14 @@ bool is_client_package(const fs::path& file) {
 
 /// Beside the build folder of this program, and in the folder where the command was given.
 std::vector<fs::path> places() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
   std::vector<fs::path> found = {fs::path("."), fs::path("build/packages")};
-  if (!error) found.push_back(program.parent_path() / "../../packages");
+  if (const auto programs = own_folder(); programs.ok()) found.push_back(*programs / "../../packages");
   return found;
 }
 
 }  // namespace
 
-Result<std::vector<fs::path>> board_packages(const std::vector<std::string>& named) {
+Result<std::vector<fs::path>> find_client_packages(const std::vector<std::string>& named) {
   if (!named.empty()) return std::vector<fs::path>(named.begin(), named.end());
   fs::path newest;
   fs::file_time_type newest_time{};
@@ -47,4 +47,4 @@ Result<std::vector<fs::path>> board_packages(const std::vector<std::string>& nam
   return std::vector<fs::path>{newest.lexically_normal()};
 }
 
-}  // namespace aflguard::cli
+}  // namespace aflguard::image

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/base/clock.h"
+#include "firmware_sim/local_fleet/new_fleet.h"
+#include "firmware_sim/local_fleet/running_fleet.h"
+#include "fleet/folder/viewer_identity.h"
+#include "tests/support/programs.h"
+#include "tests/support/raw_mqtt_client.h"
+#include "tests/support/test.h"
+#include "tests/support/test_broker.h"
+
+namespace aflguard::testing {
+using namespace fleet;
+
+/// A provisioned fleet named "f" in a temporary folder, whose real programs run where wanted.
+struct TestFleet {
+  TemporaryFolder temporary;
+  SystemClock clock;
+  std::uint16_t port = free_loopback_port();
+  OpensslAuthority authority;
+  std::optional<Fleet> fleet;
+  sim::RunningFleet programs{FleetFolder{temporary / "fleet"}, temporary / "logs"};
+
+  explicit TestFleet(FleetSettings settings = {}) : authority(provision(settings)) {
+    auto opened = Fleet::open(temporary / "fleet");
+    ASSERT_OK(opened);
+    fleet.emplace(std::move(opened).value());
+  }
+
+  void add(const std::string& name) {
+    ASSERT_OK(fleet->add_device({name, std::nullopt, std::nullopt}, authority, clock));
+  }
+  void start_broker() {
+    if (!have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
+    ASSERT_OK(programs.launcher().start_broker());
+  }
+  void stop_broker() { programs.programs().stop_broker(); }
+
+  [[nodiscard]] const FleetFolder& folder() const { return fleet->folder(); }
+  [[nodiscard]] MqttIdentity device(const std::string& name) const {
+    const auto place = folder().device(name);
+    return {place / "device.crt", place / "device.key", place / "ca.crt"};
+  }
+  [[nodiscard]] MqttIdentity gateway() const {
+    const auto place = folder().gateway();
+    return {place / "gateway.crt", place / "gateway.key", place / "ca.crt"};
+  }
+  [[nodiscard]] MqttIdentity viewer(const std::string& name) const {
+    const ViewerIdentity identity = viewer_identity(fleet->settings(), folder(), name);
+    return {identity.certificate(), identity.key(), identity.authority()};
+  }
+  [[nodiscard]] std::unique_ptr<RawMqttClient> connect(const MqttIdentity& identity,
+                                                       const std::string& client_id = "x") const {
+    return std::make_unique<RawMqttClient>(port, identity, client_id);
+  }
+
+ private:
+  [[nodiscard]] OpensslAuthority provision(FleetSettings settings) const {
+    settings.name = "f";
+    settings.broker_port = port;
+    auto made = sim::provision_fleet(temporary / "fleet", settings, std::nullopt, clock);
+    ASSERT_OK(made);
+    return std::move(made).value();
+  }
+};
+
+}  // namespace aflguard::testing
