@@ -30,7 +30,7 @@ class ChildGroup final {
   [[nodiscard]] Status check_running();
 
   /// Of the program that was started last; below 0 when it has ended, or none was.
-  [[nodiscard]] pid_t pid() const { return children_.empty() ? -1 : children_.back().pid; }
+  [[nodiscard]] pid_t pid() const { return children_.empty() ? -1 : children_.back().process.pid(); }
 
   /// Stops everything with SIGTERM, all at once, and waits for it; what does not end in time is killed.
   void stop();
