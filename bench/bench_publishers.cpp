@@ -58,7 +58,7 @@ Result<std::vector<PublisherAnswer>> Publishers::answers() {
 
 double Publishers::cpu_seconds() const {
   double sum = 0;
-  for (const LineProcess& process : processes_) sum += cli::cpu_seconds(process.pid());
+  for (const LineProcess& process : processes_) sum += bench::cpu_seconds(process.pid());
   return sum;
 }
 

@@ -3,16 +3,16 @@
 
 namespace {
 
-aflguard::Result<std::unique_ptr<aflguard::LocalTraining>> honest_training(
-    const aflguard::TrainingContext& context) {
-  return std::unique_ptr<aflguard::LocalTraining>(
-      std::make_unique<aflguard::GradientTraining>(context.trainer, context.source, context.seed));
+aflguard::Result<std::unique_ptr<aflguard::edge::LocalTraining>> honest_training(
+    const aflguard::edge::TrainingContext& context) {
+  return std::unique_ptr<aflguard::edge::LocalTraining>(
+      std::make_unique<aflguard::edge::GradientTraining>(context.trainer, context.source, context.seed));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return aflguard::run_client_program(
+  return aflguard::edge::run_client_program(
       {.name = "aflguard-client",
        .about = "A device of an AFLGuard fleet: trains on its own samples and sends signed updates.",
        .make_training = honest_training},

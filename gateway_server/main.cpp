@@ -25,6 +25,7 @@
 namespace {
 
 using namespace aflguard;
+using namespace aflguard::gateway;
 
 /// The guards that this program knows: a new one is its own file and one line here.
 std::vector<GuardKind> guards() {

@@ -5,6 +5,7 @@
 check_parts() {
   cat <<'TEXT'
 format      clang-format leaves every source as it is
+report      what is long, wide, repeated or untested, and how that differs from main; for reading, never fails
 arm64       all tests of core and client built for arm64, under QEMU; its gradients beside this machine's
 fleet       two virtual boards and four translated ones learn, are killed and starved, and lose nothing
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
@@ -17,6 +18,7 @@ browser     reports open in a real browser
 dashboard   the dashboard in a real browser, with a fleet behind it
 fuzz        libFuzzer over every place where bytes from the network are read first
 tidy        clang-tidy finds nothing
+odr         the programs with link-time optimisation: no name has two definitions in one of them
 sanitizers  every test with AddressSanitizer and UndefinedBehaviorSanitizer, then those with threads with ThreadSanitizer
 TEXT
 }
@@ -33,6 +35,12 @@ check_format() {
   git ls-files '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
 }
 
+# AFLGUARD_AGAINST=REVISION compares with that instead of main.
+check_report() {
+  install_packages python3
+  python3 tests/architecture/report.py ${AFLGUARD_AGAINST:+--against "$AFLGUARD_AGAINST"}
+}
+
 check_tidy() {
   llvm=$(llvm_version)
   install_packages "clang-$llvm" "clang-tidy-$llvm"
@@ -42,13 +50,16 @@ check_tidy() {
       --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-pragmas -p build/release
 }
 
+# What compiles in each file alone may still mean two things in one program.
+check_odr() { build odr; }
+
 # More rounds than in ./run test, and each time others.
 check_faults() {
   build release
   seed=${AFLGUARD_SEED:-$(date +%s)}
   say "AFLGUARD_SEED=$seed ./run check faults repeats this"
   AFLGUARD_SEED=$seed AFLGUARD_ROUNDS=${AFLGUARD_ROUNDS:-40} ctest --test-dir build/release --output-on-failure \
-    -R 'gateway_server.crash_recovery|gateway_server.random_messages|edge_client.fleet_of_clients'
+    -R 'scenarios.crash_recovery|scenarios.random_messages|scenarios.fleet_of_clients'
 }
 
 # 20 seconds for each target, from its corpus; AFLGUARD_FUZZ_SECONDS gives it more.
@@ -75,7 +86,7 @@ check_fuzz() {
 check_nats() {
   install_broker nats-server
   build release
-  AFLGUARD_NATS=1 ctest --test-dir build/release --output-on-failure -R 'gateway_server.nats_broker'
+  AFLGUARD_NATS=1 ctest --test-dir build/release --output-on-failure -R 'scenarios.nats_broker'
 }
 
 # The folder with Debian's prometheus and promtool: installing the package would start a server.
@@ -108,7 +119,7 @@ check_metrics() {
   rm -r "$example"
   build release
   AFLGUARD_PROMTOOL=$promtool AFLGUARD_PROMETHEUS=$programs/prometheus ctest --test-dir build/release --output-on-failure \
-    -R 'gateway_server.live_telemetry|tools.watching'
+    -R 'scenarios.live_telemetry|scenarios.watching'
 }
 
 check_browser() {
@@ -122,7 +133,7 @@ simulate_at_length() { # BOARDS DATASET MINUTES
   seed=${AFLGUARD_SEED:-$(date +%s)}
   say "AFLGUARD_SEED=$seed repeats the faults of $1"
   AFLGUARD_CACHE=$(cache_dir) AFLGUARD_BIN=$PWD/build/release/bin AFLGUARD_SEED=$seed AFLGUARD_SIM_DEPTH=$1 \
-    AFLGUARD_SIM_DATASET=$2 AFLGUARD_SIM_MINUTES=$3 build/release/tests/test.tools.sim_verbs
+    AFLGUARD_SIM_DATASET=$2 AFLGUARD_SIM_MINUTES=$3 build/release/tests/test.scenarios sim_verbs
 }
 
 # With programs of this machine, and then on boards: two virtual machines and four arm64 programs, one of which lies,
@@ -154,16 +165,15 @@ check_footprint() {
     tests/footprint/budget.json ${AFLGUARD_BUDGET:-}
 }
 
-# ONNX Runtime itself is not instrumented, so leaks of its statics are not ours. Modules without threads have no races.
+# ONNX Runtime itself is not instrumented, so leaks of its statics are not ours. Tests without threads have no races: preset
+# tsan builds those that carry the label threads.
 check_sanitizers() {
   say "sanitizers: asan"
   build asan
-  ASAN_OPTIONS=detect_leaks=0 ctest --test-dir build/asan --output-on-failure --parallel "$(jobs)"
+  ctest --preset asan --parallel "$(jobs)"
   say "sanitizers: tsan"
-  build_targets=tests.chosen
-  build tsan -DAFLGUARD_ONLY_TESTS='^(core\.(base|learning_onnx|transport|transport_mqtt)|edge_client|gateway_server|lab|tools)\.'
-  build_targets=
-  TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp" ctest --test-dir build/tsan --output-on-failure --no-tests=error --parallel "$(jobs)"
+  build tsan
+  ctest --preset tsan --parallel "$(jobs)"
 }
 
 # check_named [PART...]: these parts, or all. A name that is no part stops before anything is built. Several parts run

@@ -63,7 +63,7 @@ make_board_image() {
 check_image() {
   # shellcheck disable=SC2086
   install_packages $image_packages qemu-system-arm mosquitto-clients iproute2
-  build_targets="aflguard aflguard-gateway test.tools.sim_verbs"
+  build_targets="aflguard aflguard-gateway test.scenarios"
   build release
   build_targets=
   make_board_image

@@ -72,10 +72,10 @@ Result<std::vector<Dataset>> deal_own(const SampleOrigin& origin, std::size_t bo
   TRY(const DatasetFiles files, find_files(origin.own));
   TRY(const Dataset all, load_dataset(files, model));
   Random random(origin.seed, lab::kPartitionStream);
-  const lab::Shares shares = all.regression() ? lab::share_iid(all.size(), boards, random)
-                                              : lab::share_by_label(all, boards, kNonIid, random);
+  const Shares shares =
+      all.regression() ? share_iid(all.size(), boards, random) : share_by_label(all, boards, kNonIid, random);
   std::vector<Dataset> dealt;
-  for (const auto& share : shares) dealt.push_back(lab::subset(all, share));
+  for (const auto& share : shares) dealt.push_back(subset(all, share));
   return dealt;
 }
 
@@ -107,7 +107,7 @@ Result<std::vector<Dataset>> deal_samples(const SampleOrigin& origin, std::size_
     lab::ExperimentSettings settings;
     TRY(const auto data, prepare(origin.dataset, boards, origin.seed, settings));
     TRY_STATUS(check_fit(*data.train, model, origin.dataset));
-    for (const auto& share : data.shares) dealt.push_back(lab::subset(*data.train, share));
+    for (const auto& share : data.shares) dealt.push_back(subset(*data.train, share));
   } else {
     TRY(dealt, deal_own(origin, boards, model));
   }

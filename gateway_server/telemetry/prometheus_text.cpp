@@ -24,7 +24,7 @@ std::string number_text(double number) {
 }
 
 /// A label's value: backslash, quote and newline are written with a backslash.
-std::string quoted(std::string_view text) {
+std::string label_value(std::string_view text) {
   std::string value = "\"";
   for (const char letter : text) {
     if (letter == '\\' || letter == '"') value += '\\';
@@ -71,7 +71,7 @@ void write_updates(Writer& out, const GatewayCounters& counters, const Telemetry
   out.begin("aflguard_updates_rejected_total", "Updates that the guard rejected, by its reason.", "counter");
   for (auto i = static_cast<std::size_t>(kFirstRejection); i <= static_cast<std::size_t>(kLastRejection);
        ++i) {
-    out.sample("aflguard_updates_rejected_total{reason=" + quoted(to_string(static_cast<Reason>(i))) + "}",
+    out.sample("aflguard_updates_rejected_total{reason=" + label_value(to_string(static_cast<Reason>(i))) + "}",
                counters.rejected_by[i].load());
   }
   out.counter("aflguard_updates_altered_total", "Accepted updates that were not applied as they were sent.",
@@ -79,7 +79,7 @@ void write_updates(Writer& out, const GatewayCounters& counters, const Telemetry
   out.counter("aflguard_updates_repeated_total", "Updates that had been judged before.", counters.repeats);
   out.begin("aflguard_messages_refused_total", "Messages that were never judged, by the reason.", "counter");
   for (const auto& [reason, count] : facts.refused) {
-    out.sample("aflguard_messages_refused_total{reason=" + quoted(reason) + "}", count);
+    out.sample("aflguard_messages_refused_total{reason=" + label_value(reason) + "}", count);
   }
   out.counter("aflguard_messages_dropped_total", "Messages lost because the gateway could not keep up.",
               facts.dropped_messages);
@@ -93,7 +93,7 @@ void write_delays(Writer& out, const GatewayCounters& counters) {
   for (std::size_t i = 0; i < counters.delay_counts.size(); ++i) {
     sum += counters.delay_counts[i];
     const std::string bound = i < kDelayBounds.size() ? std::to_string(kDelayBounds[i]) : "+Inf";
-    out.sample(name + "_bucket{le=" + quoted(bound) + "}", sum);
+    out.sample(name + "_bucket{le=" + label_value(bound) + "}", sum);
   }
   out.sample(name + "_sum", counters.delay_sum.load());
   out.sample(name + "_count", sum);
@@ -155,8 +155,8 @@ std::string prometheus_text(const GatewayCounters& counters, const ScrapeFacts& 
   const TelemetryFacts& facts = scrape.facts;
   Writer out;
   out.begin("aflguard_gateway_info", "Who is measured; always 1.", "gauge");
-  out.sample("aflguard_gateway_info{fleet=" + quoted(facts.name.fleet) +
-                 ",guard=" + quoted(facts.name.guard) + ",software=" + quoted(facts.name.software) + "}",
+  out.sample("aflguard_gateway_info{fleet=" + label_value(facts.name.fleet) +
+                 ",guard=" + label_value(facts.name.guard) + ",software=" + label_value(facts.name.software) + "}",
              std::uint64_t{1});
   out.gauge("aflguard_uptime_seconds", "Seconds since the gateway started.", facts.uptime_seconds);
   write_updates(out, counters, facts);

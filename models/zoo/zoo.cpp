@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/learning/data/shape.h"
+
 namespace aflguard::models {
 namespace {
 

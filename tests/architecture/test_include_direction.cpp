@@ -1,147 +1,117 @@
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <set>
-#include <string>
-#include <vector>
 
+#include "tests/architecture/room_table.h"
+#include "tests/architecture/source_tree.h"
 #include "tests/support/test.h"
 
-namespace fs = std::filesystem;
+using namespace aflguard::testing;
 
 namespace {
 
-using Names = std::set<std::string>;
-
-/// Which of our modules each module may include, besides itself. Data flows one way: nothing includes a
-/// module that stands further down, and no product module includes lab, tools or tests.
-const std::map<std::string, Names>& allowed_modules() {
-  static const std::map<std::string, Names> rules = {
-      {"core/base", {}},
-      {"core/kernels", {"core/base"}},
-      {"core/learning", {"core/base"}},
-      {"core/learning_onnx", {"core/base", "core/kernels", "core/learning"}},
-      {"core/aggregation", {"core/base", "core/learning"}},
-      {"core/config", {"core/base", "core/learning"}},
-      {"core/envelope", {"core/base"}},
-      {"core/envelope_mbedtls", {"core/base", "core/envelope"}},
-      {"core/envelope_openssl", {"core/base", "core/envelope"}},
-      {"core/transport", {"core/base"}},
-      {"core/transport_mqtt", {"core/base", "core/transport"}},
-      {"core/recording", {"core/base", "core/aggregation"}},
-      {"fleet", {"core/base", "core/config", "core/envelope"}},
-      {"fleet_openssl", {"core/base", "core/envelope", "core/envelope_openssl", "fleet"}},
-      {"fleet_view", {"core/base", "core/transport"}},
-      {"gateway_server",
-       {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/aggregation",
-        "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
-        "fleet"}},
-      {"datasets", {"core/base", "core/learning"}},
-      {"edge_client",
-       {"core/base", "core/config", "core/learning", "core/learning_onnx", "core/envelope",
-        "core/envelope_mbedtls", "core/transport", "core/transport_mqtt"}},
-      {"firmware_sim", {"core/base", "core/config", "core/envelope", "core/learning", "edge_client"}},
-      {"models", {"core/base", "core/learning"}},
-      {"lab", {"core/base", "core/learning", "core/aggregation", "datasets", "models"}},
-      {"tools",
-       {"core/base", "core/learning", "core/learning_onnx", "core/aggregation", "core/kernels",
-        "core/envelope", "core/envelope_openssl", "core/recording", "core/transport", "core/transport_mqtt",
-        "datasets", "fleet", "fleet_openssl", "fleet_view", "firmware_sim", "models", "lab",
-        "gateway_server"}},
-  };
-  return rules;
-}
-
-/// Outside libraries by the start of their headers' names, and the only modules that may include them.
-const std::map<std::string, Names>& library_owners() {
-  static const std::map<std::string, Names> rules = {
-      {"onnxruntime", {"core/learning_onnx"}},
-      {"onnx/", {"models"}},
-      {"google/protobuf", {"models"}},
-      {"Eigen/", {"core/learning", "core/aggregation", "lab"}},
-      {"cbor", {"core/envelope"}},
-      {"mbedtls/", {"core/envelope_mbedtls"}},
-      {"mqtt/", {"core/transport_mqtt"}},
-      {"MQTT", {"core/transport_mqtt"}},
-      {"openssl/", {"core/envelope_openssl", "core/transport_mqtt", "fleet_openssl"}},
-      {"toml", {"core/config"}},
-      {"png", {"datasets"}},
-      {"lzma", {"datasets"}},
-      {"sqlite3", {"gateway_server"}},
-      {"zlib", {"datasets"}},
-      {"CLI/", {"edge_client", "firmware_sim", "gateway_server", "tools"}},
-      {"nlohmann/",
-       {"core/learning", "datasets", "edge_client", "firmware_sim", "fleet", "fleet_view", "gateway_server",
-        "lab", "tools"}},
-  };
-  return rules;
-}
-
-std::string module_of(const std::string& path) {
-  for (const auto& [module, allowed] : allowed_modules()) {
-    if (path.starts_with(module + "/")) return module;
+/// What is wrong with one include, or nothing.
+std::string violation(const RoomTable& table, const std::string& file, const std::string& include) {
+  const std::string room = room_of(table, folder_of(file));
+  if (room.empty()) return file + ": its folder is not a room in rooms.txt";
+  const std::string name = include.substr(1);
+  if (include.front() == '"') {
+    const std::string target = room_of(table, folder_of(name));
+    if (target.empty()) return file + " includes " + name + ", which is in no room";
+    if (!may_include(table, room, target))
+      return file + " includes " + name + ": " + room + " may not include " + target;
+    return {};
+  }
+  for (const auto& [prefix, owners] : table.libraries) {
+    if (name.starts_with(prefix) && !owners.contains(room))
+      return file + " includes <" + name + ">, which only its adapters may";
   }
   return {};
 }
 
-/// Every include line of the file: the name between quotes or brackets, with the opening character in front.
-std::vector<std::string> includes(const fs::path& file) {
-  std::vector<std::string> found;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("#include ")) continue;
-    const auto open = line.find_first_of("<\"");
-    const auto close = line.find_first_of(">\"", open + 1);
-    if (open != std::string::npos && close != std::string::npos)
-      found.push_back(line.substr(open, close - open));
+std::map<Debt, std::string> violations(const RoomTable& table, const std::vector<SourceFile>& files) {
+  std::map<Debt, std::string> found;
+  for (const SourceFile& file : files) {
+    for (const std::string& include : includes_of(file.text)) {
+      const std::string text = violation(table, file.path, include);
+      if (!text.empty()) found.try_emplace({file.path, include.substr(1)}, text);
+    }
   }
   return found;
 }
 
-std::string violation(const std::string& file, const std::string& module, const std::string& include) {
-  const std::string name = include.substr(1);
-  if (include.front() == '"') {
-    const std::string target = module_of(name);
-    const Names& allowed = allowed_modules().at(module);
-    if (!target.empty() && target != module && !allowed.contains(target)) {
-      return file + " includes " + name + ": " + module + " may not depend on " + target + "\n";
-    }
-    return {};
-  }
-  for (const auto& [prefix, owners] : library_owners()) {
-    if (name.starts_with(prefix) && !owners.contains(module)) {
-      return file + " includes <" + name + ">, which only its adapter may\n";
-    }
-  }
-  return {};
+bool is_include(const Debt& debt) {
+  return !debt.file.ends_with("CMakeLists.txt");
 }
+
+const char* const kSmallTable =
+    "core/base : \n"
+    "core/zip  : core/base\n"
+    "models    : core/base\n"
+    "tools     : core/*\n"
+    "<zlib     : core/zip\n";
 
 }  // namespace
 
-TEST("Includes go one way: a module sees only the modules below it, and a library only its adapter") {
-  const fs::path root = aflguard::testing::source_folder();
-  std::string violations;
-  std::size_t files = 0;
-  for (const auto& [module, allowed] : allowed_modules()) {
-    if (!fs::exists(root / module)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / module)) {
-      const std::string extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
-      ++files;
-      const std::string file = fs::relative(entry.path(), root).generic_string();
-      for (const std::string& include : includes(entry.path())) {
-        violations += violation(file, module_of(file), include);
-      }
-    }
+TEST(
+    "Includes go one way: a room sees only the rooms that its row names, and a library only its adapters "
+    "do") {
+  const std::vector<SourceFile> files = product_sources(source_folder());
+  TEST_ASSERT_TRUE_MESSAGE(files.size() > 300, "the source tree was not found");
+  const RoomTable& table = rooms_of_checkout();
+  const std::string wrong = without_debts(table, violations(table, files), is_include);
+  assert_no_violation(wrong);
+}
+
+TEST("Every folder with product code has a room, and every room has code") {
+  const RoomTable& table = rooms_of_checkout();
+  std::string wrong;
+  std::set<std::string> used;
+  for (const SourceFile& file : product_sources(source_folder())) {
+    const std::string room = room_of(table, folder_of(file.path));
+    if (room.empty()) wrong += file.path + ": its folder is not a room in rooms.txt\n";
+    used.insert(room);
   }
-  TEST_ASSERT_TRUE_MESSAGE(files > 20, "the source tree was not found");
-  TEST_ASSERT_TRUE_MESSAGE(violations.empty(), violations.c_str());
+  for (const auto& [room, allowed] : table.rooms) {
+    if (!used.contains(room)) wrong += "room " + room + " of rooms.txt has no source\n";
+  }
+  assert_no_violation(wrong);
+}
+
+TEST("The table of rooms has no circle") {
+  TEST_ASSERT_EQUAL_STRING("", cycle_in(rooms_of_checkout()).c_str());
 }
 
 TEST("The rule finds a wrong include when there is one") {
-  TEST_ASSERT_FALSE(violation("core/base/x.h", "core/base", "\"core/learning/data/npy.h").empty());
-  TEST_ASSERT_FALSE(violation("core/learning/x.h", "core/learning", "<onnxruntime_c_api.h").empty());
-  TEST_ASSERT_TRUE(violation("models/x.cpp", "models", "<onnx/onnx_pb.h").empty());
-  TEST_ASSERT_TRUE(violation("tools/x.cpp", "tools", "\"core/base/result.h").empty());
+  const auto table = parse_rooms(kSmallTable);
+  ASSERT_OK(table);
+  ASSERT_CONTAINS(violation(*table, "core/base/x.h", "\"core/zip/y.h"), "core/base may not include core/zip");
+  ASSERT_CONTAINS(violation(*table, "core/base/x.inc", "\"tests/support/test.h"), "in no room");
+  ASSERT_CONTAINS(violation(*table, "core/base/x.cpp", "<zlib.h"), "only its adapters");
+  ASSERT_CONTAINS(violation(*table, "core/zip/new/x.cpp", "<vector"), "is not a room");
+  TEST_ASSERT_EQUAL_STRING("", violation(*table, "core/zip/x.cpp", "<zlib.h").c_str());
+  TEST_ASSERT_EQUAL_STRING("", violation(*table, "core/zip/x.cpp", "\"core/base/y.h").c_str());
+  TEST_ASSERT_EQUAL_STRING("", violation(*table, "models/rules/x.cpp", "\"models/y.h").c_str());
+  TEST_ASSERT_EQUAL_STRING("", violation(*table, "tools/x.cpp", "\"core/zip/y.h").c_str());
+}
+
+TEST("A debt excuses one include, and must go when it is paid") {
+  const auto table = parse_rooms(std::string(kSmallTable) + "debt: core/base/x.h -> core/zip/y.h\n");
+  ASSERT_OK(table);
+  const std::vector<SourceFile> unpaid = {{"core/base/x.h", "#include \"core/zip/y.h\"\n"}};
+  TEST_ASSERT_EQUAL_STRING("", without_debts(*table, violations(*table, unpaid), is_include).c_str());
+  const std::vector<SourceFile> another = {
+      {"core/base/x.h", "#include \"core/zip/y.h\"\n#include <zlib.h>\n"}};
+  ASSERT_CONTAINS(without_debts(*table, violations(*table, another), is_include), "zlib.h");
+  ASSERT_CONTAINS(without_debts(*table, {}, is_include), "paid, remove it");
+}
+
+TEST("The table refuses circles, unknown rooms and two rows for one room") {
+  const auto circle = parse_rooms("a : b\nb : c\nc : a\n");
+  ASSERT_OK(circle);
+  TEST_ASSERT_EQUAL_STRING("a -> b -> c -> a", cycle_in(*circle).c_str());
+  const auto programs = parse_rooms("a : b/*\nb : a\n");
+  ASSERT_OK(programs);
+  TEST_ASSERT_EQUAL_STRING("", cycle_in(*programs).c_str());
+  ASSERT_CONTAINS(message_of(parse_rooms("a : b\n")), "names 'b', which has no row");
+  ASSERT_CONTAINS(message_of(parse_rooms("a :\n<zlib : b\n")), "names 'b', which has no row");
+  ASSERT_CONTAINS(message_of(parse_rooms("a :\na :\n")), "'a' has two rows");
 }

@@ -111,7 +111,7 @@ TEST("Every shell line of the pages about watching does what they say") {
   greenhouse.start_board();
   wait_until("the board's updates are judged",
              [&] { return greenhouse.count("client.log", "verdict ") >= 3; });
-  for (const char* page : {"topics.md", "monitoring.md", "monitor.md", "dashboard.md"}) {
+  for (const char* page : {"topics.md", "prometheus.md", "monitor.md", "dashboard.md"}) {
     const auto lines = shell_lines(page);
     TEST_ASSERT_TRUE_MESSAGE(!lines.empty(), page);
     for (std::string line : lines) {

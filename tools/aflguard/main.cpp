@@ -83,13 +83,13 @@ aflguard::lab::Catalog lab_catalog() {
 /// Exit codes: 0 done, 1 the verb failed (one line on stderr says why), 2 the command line is wrong.
 int main(int argc, char** argv) {
   CLI::App app("AFLGuard Edge: Byzantine-robust federated learning on fleets of small boards.", "aflguard");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", aflguard::kVersion);
   app.require_subcommand(1);
   aflguard::cli::Action action;
   // Each group of verbs lives in its own file: add_<group>_verbs(app, action).
   aflguard::cli::add_model_verbs(app, action);
   aflguard::cli::add_data_verbs(app, action);
-  aflguard::cli::add_bench_verbs(app, action, lab_catalog());
+  aflguard::bench::add_bench_verbs(app, action, lab_catalog());
   aflguard::cli::add_demo_verb(app, action);
   aflguard::cli::add_dashboard_verb(app, action);
   aflguard::cli::add_fleet_verbs(app, action);

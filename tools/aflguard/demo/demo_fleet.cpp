@@ -124,7 +124,7 @@ Result<DemoFleet> make_demo_fleet(const DemoOptions& options, const fs::path& fo
   for (std::size_t i = 0; i < options.clients; ++i) {
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "pi-%02zu", i + 1);
-    const Dataset own = lab::subset(*data.train, data.shares[i]);
+    const Dataset own = subset(*data.train, data.shares[i]);
     if (own.size() == 0) {
       return invalid_input("client " + std::to_string(i + 1) + " of " + std::to_string(options.clients) +
                            " would get no data of '" + options.dataset + "'; choose fewer clients");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/learning/data/shape.h"
 #include "models/build_package.h"
 #include "models/import/import_model.h"
 #include "models/onnx_file/onnx_file.h"
