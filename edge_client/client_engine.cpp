@@ -39,6 +39,7 @@ ClientEngine::ClientEngine(EngineSettings settings, TrainingSchedule schedule, c
   status_.software = settings_.software;
   status_.certificate_until = settings_.certificate_until;
   status_.sequence = parts_.spool.next_sequence() - 1;
+  status_.accepted = status_.rejected = status_.refused = status_.samples = 0;
 }
 
 Status ClientEngine::start() {
@@ -189,8 +190,8 @@ void ClientEngine::on_verdict(ReceivedVerdict verdict) {
 void ClientEngine::finish_update(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
-  ++(verdict.accepted ? status_.accepted : status_.rejected);
-  status_.verdict = DeviceStatus::LastVerdict{verdict.accepted, reason_name(verdict.reason), verdict.delay};
+  ++*(verdict.accepted ? status_.accepted : status_.rejected);
+  status_.verdict = LastVerdict{verdict.accepted, reason_name(verdict.reason), verdict.delay};
   ++figures_;
   parts_.log.info(verdict_line(verdict));
 }
@@ -397,7 +398,7 @@ void ClientEngine::raise(Alert alert, const std::string& text) {
 
 /// Counted always, logged at a bounded rate: whoever floods us shall not fill the disk with it.
 void ClientEngine::refused(const Refusal& refusal) {
-  ++status_.refused;
+  ++*status_.refused;
   ++refusals_since_log_;
   if (refusal.reason == RefusalReason::kWrongModel) raise(Alert::kModel, refusal.message);
   const Time now = parts_.clock.steady();

@@ -50,7 +50,7 @@ struct EngineParts {
   std::function<std::chrono::nanoseconds()> cpu_time;  ///< of this process so far
   LocalTraining::KeepGoing keep_going;
   UpdateEncoder encode = [](const UpdateMessage& update) { return aflguard::encode(update); };
-  std::function<BoardFacts()> board = [] { return BoardFacts(); };
+  std::function<BoardReadings()> board = [] { return BoardReadings(); };
 };
 
 /// The device: model in, one update at a time out, verdict in, and again. A state machine over the events of

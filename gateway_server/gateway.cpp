@@ -9,7 +9,10 @@
 #include "core/envelope/piece_assembler.h"
 #include "core/http/http_listener.h"
 #include "core/system/disk_space.h"
+#include "core/system/process_memory.h"
 #include "core/system/service_notify.h"
+#include "core/telemetry/gateway_metrics.h"
+#include "core/telemetry/gateway_status.h"
 #include "gateway_server/history/history_collector.h"
 #include "gateway_server/history/history_thread.h"
 #include "gateway_server/intake/refusal_log.h"
@@ -18,12 +21,13 @@
 #include "gateway_server/judging/reference_thread.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/replies/reply_thread.h"
+#include "gateway_server/telemetry/counted_metrics.h"
 #include "gateway_server/telemetry/device_presence.h"
 #include "gateway_server/telemetry/device_summaries.h"
 #include "gateway_server/telemetry/event_stream.h"
+#include "gateway_server/telemetry/health.h"
 #include "gateway_server/telemetry/home_assistant.h"
 #include "gateway_server/telemetry/prometheus_text.h"
-#include "gateway_server/telemetry/telemetry.h"
 
 namespace aflguard::gateway {
 namespace {
@@ -133,7 +137,7 @@ class Gateway::Engine final {
   void offer_retained_model(Time now);
   void publish_telemetry(Time now);
   void publish_state();
-  void publish_status(std::string_view state, std::string_view message);
+  void publish_status(GatewayState state, const std::string& message);
   void show_verdicts(Time now);
   void publish_summaries(Time now);
   void follow_book();
@@ -144,8 +148,8 @@ class Gateway::Engine final {
   [[nodiscard]] std::vector<std::string> problems() const;
   [[nodiscard]] HistoryCollector::Totals totals() const;
   void notify_alive(Time now);
-  [[nodiscard]] TelemetryFacts facts(Time now);
-  void add_interval(TelemetryFacts& facts, Time now);
+  [[nodiscard]] GatewayMetrics measure(Time now);
+  void add_interval(GatewayMetrics& metrics, Time now);
   void push_sealed(Sealed sealed, std::size_t bytes);
   void stop_threads();
   void wind_down();
@@ -178,8 +182,8 @@ class Gateway::Engine final {
   Every retained_;
   std::atomic<bool> connected_{false};
   std::atomic<std::int64_t> bus_alive_ms_{0};  ///< steady clock; when the thread of run() last moved
-  mutable std::mutex facts_mutex_;
-  TelemetryFacts told_facts_;        ///< as last published, for scrapers
+  mutable std::mutex metrics_mutex_;
+  GatewayMetrics metrics_;           ///< as last published, for scrapers
   std::set<std::string> announced_;  ///< devices that Home Assistant knows
   std::optional<HomeAssistant> home_;
   std::unique_ptr<HttpListener> http_;
@@ -300,7 +304,7 @@ Gateway::Engine::Engine(GatewayParts parts)
 Status Gateway::Engine::run() {
   started_ = counted_.at = clock_.steady();
   bus_alive_ms_ = milliseconds(started_);
-  told_facts_ = facts(started_);
+  metrics_ = measure(started_);
   if (parts_.settings.metrics_listen) {
     TRY(http_, HttpListener::open(
                    *parts_.settings.metrics_listen,
@@ -438,14 +442,15 @@ void Gateway::Engine::offer_retained_model(Time now) {
 }
 
 void Gateway::Engine::publish_telemetry(Time now) {
-  TelemetryFacts known = facts(now);
-  add_interval(known, now);
+  GatewayMetrics metrics = measure(now);
+  add_interval(metrics, now);
+  add_counters(metrics, counters_);
   {
-    const std::lock_guard lock(facts_mutex_);
-    told_facts_ = known;
+    const std::lock_guard lock(metrics_mutex_);
+    metrics_ = metrics;
   }
   outbox_.set({.topic = parts_.topics.gateway_metrics(),
-               .payload = as_bytes(metrics_json(counters_, known)),
+               .payload = as_bytes(to_json(metrics)),
                .retained = true,
                .best_effort = true});
   for (const auto& [sender, count] : ledger_.take_senders()) {
@@ -455,13 +460,15 @@ void Gateway::Engine::publish_telemetry(Time now) {
 }
 
 void Gateway::Engine::publish_state() {
-  publish_status(failing_ ? "alert" : "ready", failing_ ? "the store cannot be written; see the log" : "");
+  publish_status(failing_ ? GatewayState::kAlert : GatewayState::kReady,
+                 failing_ ? "the store cannot be written; see the log" : "");
 }
 
-void Gateway::Engine::publish_status(std::string_view state, std::string_view message) {
-  outbox_.set({.topic = parts_.topics.gateway_status(),
-               .payload = as_bytes(status_json(state, name_, message)),
-               .retained = true});
+void Gateway::Engine::publish_status(GatewayState state, const std::string& message) {
+  outbox_.set(
+      {.topic = parts_.topics.gateway_status(),
+       .payload = as_bytes(to_json(GatewayStatus{state, name_.fleet, name_.guard, name_.software, message})),
+       .retained = true});
 }
 
 void Gateway::Engine::show_verdicts(Time now) {
@@ -547,10 +554,10 @@ std::vector<std::string> Gateway::Engine::problems() const {
 
 HttpReply Gateway::Engine::answer_http(std::string_view path) const {
   if (path == "/metrics") {
-    ScrapeFacts scrape;
+    Scrape scrape{.name = name_};
     {
-      const std::lock_guard lock(facts_mutex_);
-      scrape.facts = told_facts_;
+      const std::lock_guard lock(metrics_mutex_);
+      scrape.metrics = metrics_;
     }
     scrape.broker_connected = connected_;
     return {.type = kPrometheusType, .body = prometheus_text(counters_, scrape)};
@@ -570,43 +577,46 @@ void Gateway::Engine::notify_alive(Time now) {
                 " rejected");
 }
 
-TelemetryFacts Gateway::Engine::facts(Time now) {
-  TelemetryFacts facts;
-  facts.name = name_;
-  facts.time = clock_.wall();
-  facts.devices_connected = presence_.connected();
+GatewayMetrics Gateway::Engine::measure(Time now) {
+  GatewayMetrics metrics;
+  metrics.fleet = name_.fleet;
+  metrics.guard = name_.guard;
+  metrics.rss_mb = resident_megabytes();
+  metrics.time = clock_.wall();
+  metrics.devices_connected = presence_.connected();
   if (const std::int64_t version = counters_.reference_version; version >= 0) {
-    facts.reference_version = static_cast<std::uint64_t>(version);
+    metrics.reference_version = static_cast<std::uint64_t>(version);
   }
   if (const std::int64_t came = counters_.reference_ms; came >= 0) {
-    facts.reference_age_seconds =
+    metrics.reference_age_seconds =
         std::chrono::duration<double>(now - Time(std::chrono::milliseconds(came))).count();
   }
   if (const auto space = disk_space(parts_.settings.store.file.parent_path())) {
-    facts.store_free_bytes = space->free_bytes;
-    facts.store_total_bytes = space->total_bytes;
+    metrics.store_free_bytes = space->free_bytes;
+    metrics.store_total_bytes = space->total_bytes;
   }
-  facts.devices = parts_.registry.enrolled();
-  facts.waiting = verifying_.waiting() + judging_.waiting();
-  facts.inbox_bytes = assembler_.bytes();
-  facts.outbox_bytes = outbox_.bytes();
-  facts.abandoned = abandoned_;
-  facts.dropped_messages = parts_.bus.counters().dropped;
-  facts.uptime_seconds = std::chrono::duration<double>(now - started_).count();
-  facts.refused = ledger_.counts();
-  return facts;
+  metrics.devices = parts_.registry.enrolled();
+  metrics.queue = verifying_.waiting() + judging_.waiting();
+  metrics.inbox_bytes = assembler_.bytes();
+  metrics.outbox_bytes = outbox_.bytes();
+  metrics.abandoned = abandoned_;
+  metrics.dropped_messages = parts_.bus.counters().dropped;
+  metrics.uptime_seconds = std::chrono::duration<double>(now - started_).count();
+  const auto refused = ledger_.counts();
+  metrics.refused.assign(refused.begin(), refused.end());
+  return metrics;
 }
 
 /// What happened since the last time that this was asked.
-void Gateway::Engine::add_interval(TelemetryFacts& facts, Time now) {
+void Gateway::Engine::add_interval(GatewayMetrics& metrics, Time now) {
   const Counted before = counted_;
   counted_ = {counters_.accepted + counters_.rejected, counters_.commits, counters_.commit_microseconds, now};
   if (const double seconds = std::chrono::duration<double>(now - before.at).count(); seconds > 0) {
-    facts.updates_per_second = static_cast<double>(counted_.judged - before.judged) / seconds;
+    metrics.updates_per_second = static_cast<double>(counted_.judged - before.judged) / seconds;
   }
   if (const std::uint64_t commits = counted_.commits - before.commits; commits > 0) {
-    facts.commit_ms = static_cast<double>(counted_.commit_microseconds - before.commit_microseconds) / 1000 /
-                      static_cast<double>(commits);
+    metrics.commit_ms = static_cast<double>(counted_.commit_microseconds - before.commit_microseconds) /
+                        1000 / static_cast<double>(commits);
   }
 }
 
@@ -632,7 +642,7 @@ void Gateway::Engine::wind_down() {
   stop_threads();
   collect_sealed();
   publish_telemetry(clock_.steady());
-  publish_status("disconnected", "stopped by its owner");
+  publish_status(GatewayState::kDisconnected, "stopped by its owner");
   const Time deadline = clock_.steady() + kGoodbye;
   while (connected_ && !outbox_.empty() && clock_.steady() < deadline) {
     outbox_.pump();

@@ -17,7 +17,6 @@
 #include "lab/tasks/experiment_data.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
-#include "tools/aflguard/demo/metrics_watch.h"
 
 namespace aflguard::cli {
 namespace fs = std::filesystem;
@@ -76,7 +75,7 @@ Result<fleet::Fleet> provision(const fleet::FleetSettings& settings, const fs::p
                                fleet::OpensslAuthority& authority, const SystemClock& clock) {
   TRY_STATUS(fleet::create_fleet(root, settings, authority, std::nullopt, clock));
   TRY(auto fleet, fleet::Fleet::open(root));
-  TRY_STATUS(fleet.add_viewer(MetricsWatch::kViewer, std::nullopt, authority, clock));
+  TRY_STATUS(fleet.add_viewer(kDemoViewer, std::nullopt, authority, clock));
   return fleet;
 }
 

@@ -14,6 +14,9 @@
 
 namespace aflguard::cli {
 
+/// The viewer that the demo watches its gateway as, so that people can watch the same fleet beside it.
+inline constexpr const char* kDemoViewer = "demo";
+
 struct DemoDevice {
   std::string name;
   bool byzantine = false;

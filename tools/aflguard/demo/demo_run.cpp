@@ -14,11 +14,12 @@
 #include "core/system/child_process.h"
 #include "core/system/interruption.h"
 #include "core/system/own_programs.h"
+#include "fleet/folder/viewer_identity.h"
+#include "fleet/view/fleet_watch.h"
 #include "gateway_server/store/sqlite_stored_model.h"
 #include "tools/aflguard/demo/demo_fleet.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
-#include "tools/aflguard/demo/metrics_watch.h"
 
 namespace aflguard::cli {
 namespace fs = std::filesystem;
@@ -156,9 +157,16 @@ bool nobody_can_send(const DemoFleet& demo, const RunningFleet& fleet) {
   });
 }
 
+/// Messages that the gateway refused before any guard saw them, by reason, as far as it has said so by now.
+std::map<std::string, std::uint64_t> refused_by(view::FleetWatch& gateway) {
+  gateway.listen({});
+  const ReasonCounts& refused = gateway.picture().gateway().metrics.refused;
+  return {refused.begin(), refused.end()};
+}
+
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
 Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::StoreReader& history,
-                          MetricsWatch& metrics, Interruption& interruption) {
+                          view::FleetWatch& gateway, Interruption& interruption) {
   DemoView view(demo.settings.iterations);
   Rate rate;
   const auto start = Clock::now();
@@ -174,8 +182,7 @@ Result<std::string> watch(const DemoFleet& demo, RunningFleet& fleet, gateway::S
     DemoState state = DemoState::from(latest, demo.devices);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
-    metrics.refresh();
-    state.refused = metrics.refused();
+    state.refused = refused_by(gateway);
     view.show(state);
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
@@ -274,14 +281,15 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
   TRY(auto history, gateway::StoreReader::open(demo.store));
   const auto start = Clock::now();
   DemoOutcome outcome;
-  TRY(auto metrics, MetricsWatch::start(demo.fleet, fleet::FleetFolder{folder / "fleet"}));
-  TRY(outcome.remark, watch(demo, fleet, history, metrics, interruption));
+  TRY(const auto gateway, view::FleetWatch::start(fleet::viewer_identity(
+                              demo.fleet, fleet::FleetFolder{folder / "fleet"}, kDemoViewer)));
+  TRY(outcome.remark, watch(demo, fleet, history, *gateway, interruption));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fleet.stop();
   TRY(const gateway::FleetProgress progress, history.progress());
   outcome.state = DemoState::from(progress, demo.devices);
   outcome.state.seconds = seconds;
-  outcome.state.refused = metrics.refused();
+  outcome.state.refused = refused_by(*gateway);
   outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
   TRY(outcome.test_error, final_error(demo));
   outcome.folder = folder;

@@ -4,23 +4,32 @@
 #include "core/base/rfc3339.h"
 #include "core/verdict/refusal.h"
 #include "core/verdict/verdict.h"
-#include "gateway_server/telemetry/telemetry.h"
-#include "tests/support/test.h"
+#include "gateway_server/telemetry/counted_metrics.h"
+#include "tests/core/telemetry/golden.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
+using namespace aflguard::testing;
 using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kLimit = 4096;
+/// What the counters do not hold.
+GatewayMetrics measured() {
+  GatewayMetrics metrics;
+  metrics.fleet = "greenhouse";
+  metrics.guard = "aflguard";
+  metrics.rss_mb = 48.23456;
+  metrics.time = parse_rfc3339("2026-01-31T12:00:00Z").value();
+  metrics.uptime_seconds = 12.34567;
+  metrics.devices = metrics.devices_connected = metrics.queue = 0;
+  metrics.inbox_bytes = metrics.outbox_bytes = metrics.abandoned = metrics.dropped_messages = 0;
+  return metrics;
+}
 
-TelemetryFacts some_facts() {
-  TelemetryFacts facts;
-  facts.name = {"greenhouse", "aflguard", "0.1.0"};
-  facts.time = parse_rfc3339("2026-01-31T12:00:00Z").value();
-  facts.uptime_seconds = 12.34567;
-  return facts;
+std::string message(GatewayMetrics metrics, const GatewayCounters& counters) {
+  add_counters(metrics, counters);
+  return to_json(metrics);
 }
 
 }  // namespace
@@ -33,17 +42,17 @@ TEST("Metrics hold every field of the contract") {
   counters.rejected_by[static_cast<std::size_t>(Reason::kTooFar)] = 1;
   counters.delay_sum = 6;
   counters.delay_counts[2] = 4;
-  TelemetryFacts facts = some_facts();
-  facts.updates_per_second = 1.23456;
-  facts.commit_ms = 0.5;
-  facts.reference_version = 10;
-  facts.reference_age_seconds = 4;
-  facts.devices = 5;
-  facts.devices_connected = 4;
-  facts.store_free_bytes = 7;
-  facts.store_total_bytes = 8;
-  facts.refused = {{"malformed", 2}};
-  const json told = json::parse(metrics_json(counters, facts));
+  GatewayMetrics metrics = measured();
+  metrics.updates_per_second = 1.23456;
+  metrics.commit_ms = 0.5;
+  metrics.reference_version = 10;
+  metrics.reference_age_seconds = 4;
+  metrics.devices = 5;
+  metrics.devices_connected = 4;
+  metrics.store_free_bytes = 7;
+  metrics.store_total_bytes = 8;
+  metrics.refused = {{"malformed", 2}};
+  const json told = json::parse(message(metrics, counters));
   for (const char* field : {"schema",
                             "time",
                             "uptime_seconds",
@@ -98,9 +107,51 @@ TEST("Metrics hold every field of the contract") {
   TEST_ASSERT_EQUAL_INT(4, histogram["counts"][2].get<int>());
 }
 
+TEST("Metrics are what they always were") {
+  GatewayCounters counters;
+  assert_golden("gateway_metrics.minimal", message(measured(), counters));
+  counters.iteration = 1500;
+  counters.version = 1234;
+  counters.accepted = 1159;
+  counters.rejected = 341;
+  counters.altered = 7;
+  counters.repeats = 2;
+  counters.rejected_by[static_cast<std::size_t>(Reason::kTooFar)] = 338;
+  counters.rejected_by[static_cast<std::size_t>(Reason::kTooOld)] = 3;
+  counters.delay_sum = 4650;
+  for (std::size_t i = 0; i < counters.delay_counts.size(); ++i) counters.delay_counts[i] = 150 + i;
+  counters.references = 300;
+  counters.test_error = 0.05461234567;
+  counters.evaluated_version = 1230;
+  counters.commits = 750;
+  counters.commit_failures = counters.replies_dropped = 1;
+  counters.replies = 1499;
+  counters.replies_with_model = 40;
+  counters.recorded_bytes = 123456789;
+  GatewayMetrics metrics = measured();
+  metrics.updates_per_second = 11.03456;
+  metrics.commit_ms = 2.12345;
+  metrics.reference_version = 1230;
+  metrics.reference_age_seconds = 4.5;
+  metrics.devices = 12;
+  metrics.devices_connected = 11;
+  metrics.queue = 3;
+  metrics.inbox_bytes = 65536;
+  metrics.outbox_bytes = 4096;
+  metrics.abandoned = 2;
+  metrics.dropped_messages = 1;
+  metrics.store_free_bytes = 41200000000;
+  metrics.store_total_bytes = 62000000000;
+  metrics.refused = {{"malformed", 2}, {"replay", 1}};
+  assert_golden("gateway_metrics.full", message(metrics, counters));
+  metrics.fleet = "Gewächshaus";
+  metrics.guard = "wächter";
+  assert_golden("gateway_metrics.non_ascii", message(metrics, counters));
+}
+
 TEST("What is not known is null, never 0") {
   const GatewayCounters counters;
-  const json told = json::parse(metrics_json(counters, some_facts()));
+  const json told = json::parse(message(measured(), counters));
   for (const char* field :
        {"updates_per_second", "mean_delay", "reference_version", "reference_age", "reference_age_seconds",
         "test_error", "evaluated_version", "commit_ms", "store_free_bytes", "store_total_bytes"}) {
@@ -108,7 +159,7 @@ TEST("What is not known is null, never 0") {
   }
 }
 
-TEST("Every message stays below 4 KB with the longest names, all reasons and the largest figures") {
+TEST("Metrics stay below 4 KB with the longest names, all reasons and the largest figures") {
   constexpr std::uint64_t kMost = UINT64_MAX;
   GatewayCounters counters;
   for (auto* counter :
@@ -123,33 +174,19 @@ TEST("Every message stays below 4 KB with the longest names, all reasons and the
   }
   for (auto& count : counters.delay_counts) count = kMost;
   counters.test_error = 0.12345678901234567e-100;
-  TelemetryFacts facts = some_facts();
+  GatewayMetrics metrics = measured();
   const std::string long_name(kMaxIdentifierLength, 'x');
-  facts.name = {long_name, long_name, long_name};
-  facts.updates_per_second = facts.commit_ms = facts.reference_age_seconds = 1.7976931348623157e300;
-  facts.reference_version = facts.store_free_bytes = facts.store_total_bytes = kMost;
-  facts.devices = facts.devices_connected = facts.waiting = facts.inbox_bytes = facts.outbox_bytes = kMost;
-  facts.abandoned = facts.dropped_messages = kMost;
+  metrics.fleet = metrics.guard = long_name;
+  metrics.updates_per_second = metrics.commit_ms = metrics.reference_age_seconds = 1.7976931348623157e300;
+  metrics.reference_version = metrics.store_free_bytes = metrics.store_total_bytes = kMost;
+  metrics.devices = metrics.devices_connected = metrics.queue = metrics.inbox_bytes = metrics.outbox_bytes =
+      kMost;
+  metrics.abandoned = metrics.dropped_messages = kMost;
+  std::map<std::string, std::uint64_t> refused;
   for (int reason = static_cast<int>(RefusalReason::kMalformed);
        reason <= static_cast<int>(RefusalReason::kExpired); ++reason) {
-    facts.refused[std::string(to_string(static_cast<RefusalReason>(reason)))] = kMost;
+    refused[std::string(to_string(static_cast<RefusalReason>(reason)))] = kMost;
   }
-  TEST_ASSERT_EQUAL_size_t(13, facts.refused.size());
-  TEST_ASSERT_LESS_THAN_size_t(kLimit, metrics_json(counters, facts).size());
-  const std::string worst(10'000, '\x01');
-  TEST_ASSERT_LESS_THAN_size_t(kLimit, status_json("disconnected", facts.name, worst).size());
-  TEST_ASSERT_LESS_THAN_size_t(kLimit, event_json("store-failing", long_name, worst, facts.time).size());
-}
-
-TEST("Status and events say who, what and when") {
-  TEST_ASSERT_EQUAL_STRING(
-      R"({"schema":"aflguard-gateway-status-1","state":"lost","fleet":"greenhouse","guard":"aflguard",)"
-      R"("software":"0.1.0","message":"gone"})",
-      status_json("lost", some_facts().name, "gone").c_str());
-  TEST_ASSERT_EQUAL_STRING(
-      R"({"schema":"aflguard-event-1","time":"2026-01-31T12:00:00Z","kind":"rejected","device":"pi-9","text":"far"})",
-      event_json("rejected", "pi-9", "far", some_facts().time).c_str());
-  TEST_ASSERT_EQUAL_STRING(
-      R"({"schema":"aflguard-event-1","time":"2026-01-31T12:00:00Z","kind":"started","text":""})",
-      event_json("started", "", "", some_facts().time).c_str());
+  metrics.refused.assign(refused.begin(), refused.end());
+  assert_golden("gateway_metrics.limits", message(metrics, counters));
 }

@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "edge_client/status/board_facts.h"
+#include "edge_client/status/board_readings.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -18,7 +18,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 
 TEST("A board that tells nothing has no facts") {
   const TemporaryFolder root;
-  const BoardFacts facts = read_board_facts(root.path());
+  const BoardReadings facts = read_board(root.path());
   TEST_ASSERT_FALSE(facts.temperature_c.has_value() || facts.memory_free_mb.has_value());
 }
 
@@ -26,10 +26,10 @@ TEST("The processor's temperature comes before that of other sensors") {
   const TemporaryFolder root;
   write(root / "sys/class/thermal/thermal_zone0/temp", "31000\n");
   write(root / "sys/class/thermal/thermal_zone0/type", "battery\n");
-  TEST_ASSERT_EQUAL_DOUBLE(31, *read_board_facts(root.path()).temperature_c);
+  TEST_ASSERT_EQUAL_DOUBLE(31, *read_board(root.path()).temperature_c);
   write(root / "sys/class/thermal/thermal_zone1/temp", "51540\n");
   write(root / "sys/class/thermal/thermal_zone1/type", "cpu-thermal\n");
-  TEST_ASSERT_EQUAL_DOUBLE(51.54, *read_board_facts(root.path()).temperature_c);
+  TEST_ASSERT_EQUAL_DOUBLE(51.54, *read_board(root.path()).temperature_c);
 }
 
 TEST("A temperature that no board lives in, and text that is no number, are not told") {
@@ -37,12 +37,12 @@ TEST("A temperature that no board lives in, and text that is no number, are not 
   write(root / "sys/class/thermal/thermal_zone0/temp", "-274000\n");
   write(root / "sys/class/thermal/thermal_zone1/temp", "hot\n");
   write(root / "proc/meminfo", "MemAvailable: much\n");
-  const BoardFacts facts = read_board_facts(root.path());
+  const BoardReadings facts = read_board(root.path());
   TEST_ASSERT_FALSE(facts.temperature_c.has_value() || facts.memory_free_mb.has_value());
 }
 
 TEST("Free memory is what programs can still have") {
   const TemporaryFolder root;
   write(root / "proc/meminfo", "MemTotal: 1000000 kB\nMemFree: 1024 kB\nMemAvailable:  317440 kB\n");
-  TEST_ASSERT_EQUAL_UINT64(310, *read_board_facts(root.path()).memory_free_mb);
+  TEST_ASSERT_EQUAL_UINT64(310, *read_board(root.path()).memory_free_mb);
 }

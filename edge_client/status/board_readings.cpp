@@ -1,4 +1,4 @@
-#include "edge_client/status/board_facts.h"
+#include "edge_client/status/board_readings.h"
 
 #include <fstream>
 #include <string>
@@ -51,7 +51,7 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 
 }  // namespace
 
-BoardFacts read_board_facts(const fs::path& root) {
+BoardReadings read_board(const fs::path& root) {
   return {temperature(root), free_memory(root)};
 }
 
