@@ -9,6 +9,8 @@
 #include "core/base/random.h"
 #include "core/base/rfc3339.h"
 #include "core/system/programs.h"
+#include "core/telemetry/device_summary.h"
+#include "core/telemetry/telemetry_limits.h"
 #include "fleet/monitor/frame_diff.h"
 #include "fleet/monitor/monitor_screen.h"
 #include "fleet/monitor/screen_reader.h"
@@ -219,20 +221,20 @@ class MonitorBench final {
 };
 
 std::string summary_message(const std::string& device, std::uint64_t turn) {
-  nlohmann::ordered_json json = {{"schema", "aflguard-device-summary-1"},
-                                 {"device", device},
-                                 {"time", to_rfc3339(system_clock::now())},
-                                 {"state", "training"},
-                                 {"accepted", turn},
-                                 {"rejected", turn / 9},
-                                 {"recent_rejected_share", 0.11},
-                                 {"distance_ratio", 0.65},
-                                 {"distance_trend", -0.02}};
-  for (std::size_t i = 0; i < view::kMaxRecent; ++i) {
+  DeviceSummary summary{.device = device,
+                        .time = system_clock::now(),
+                        .state = DeviceState::kTraining,
+                        .accepted = turn,
+                        .rejected = turn / 9,
+                        .recent_rejected_share = 0.11,
+                        .distance_ratio = 0.65,
+                        .distance_trend = -0.02};
+  for (std::size_t i = 0; i < kMaxRecentVerdicts; ++i) {
     const auto step = static_cast<double>((turn + i) % 7);
-    json["recent"].push_back({1'769'860'800'000 + i, 10 + step, 18.9, 1});
+    const auto time_ms = 1'769'860'800'000 + static_cast<std::int64_t>(i);
+    summary.recent.push_back({from_milliseconds(time_ms), 10 + step, 18.9, true});
   }
-  return json.dump();
+  return to_json(summary);
 }
 
 /// Milliseconds of CPU time that one frame of so many devices costs, all of which have spoken since the last.

@@ -1,9 +1,9 @@
 #include "bench/bench_status_crowd.h"
 
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "core/base/rfc3339.h"
+#include "core/telemetry/device_status.h"
 
 namespace aflguard::bench {
 namespace {
@@ -18,26 +18,23 @@ constexpr milliseconds kGlance(100);
 
 std::string bench_status(const std::string& device, std::uint64_t turn) {
   const bool training = turn % 2 == 0;
-  const nlohmann::ordered_json json = {
-      {"schema", "aflguard-device-status-1"},
-      {"state", training ? "training" : "ready"},
-      {"device", device},
-      {"time", to_rfc3339(std::chrono::system_clock::now())},
-      {"version", 800 + turn},
-      {"sequence", turn},
-      {"verdict", {{"accepted", true}, {"reason", "accepted"}, {"delay", turn % 7}}},
-      {"accepted", turn},
-      {"rejected", 0},
-      {"refused", 0},
-      {"loss", 1.0 / static_cast<double>(turn + 1)},
-      {"samples", 32},
-      {"software", "0.1.0"},
-      {"rss_mb", 48.2},
-      {"temperature_c", 51.5},
-      {"memory_free_mb", 310},
-      {"certificate_until", "2038-01-31T12:00:00Z"},
-      {"message", training ? "" : "waiting for samples"}};
-  return json.dump();
+  return to_json(
+      DeviceStatus{.state = training ? DeviceState::kTraining : DeviceState::kReady,
+                   .device = device,
+                   .time = std::chrono::system_clock::now(),
+                   .version = 800 + turn,
+                   .sequence = turn,
+                   .verdict = LastVerdict{.accepted = true, .reason = "accepted", .delay = turn % 7},
+                   .accepted = turn,
+                   .rejected = 0,
+                   .refused = 0,
+                   .loss = 1.0 / static_cast<double>(turn + 1),
+                   .samples = 32,
+                   .software = "0.1.0",
+                   .rss_mb = 48.2,
+                   .board = {.temperature_c = 51.5, .memory_free_mb = 310},
+                   .certificate_until = parse_rfc3339("2038-01-31T12:00:00Z").value(),
+                   .message = training ? "" : "waiting for samples"});
 }
 
 Result<std::unique_ptr<StatusCrowd>> StatusCrowd::start(const BenchFleet& fleet, std::size_t devices,

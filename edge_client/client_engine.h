@@ -48,7 +48,7 @@ struct EngineParts {
   std::function<std::chrono::nanoseconds()> cpu_time;  ///< of this process so far
   LocalTraining::KeepGoing keep_going;
   UpdateEncoder encode = {};  ///< empty: the product's way
-  std::function<BoardFacts()> board = [] { return BoardFacts(); };
+  std::function<BoardReadings()> board = [] { return BoardReadings(); };
 };
 
 /// The device: model in, one update at a time out, verdict in, and again. A state machine over the events of

@@ -114,7 +114,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   options.jitter_seed = settings.jitter_seed;
   // Room for a verdict with its model and a retained model, and a little more.
   options.max_queued_bytes = 4 * settings.membership.dimension * sizeof(float) + (1u << 20);
-  const std::string json = last_will_json(config.device, settings.software);
+  const std::string json = to_json(last_will(config.device, settings.software));
   const auto bytes = std::as_bytes(std::span(json));
   options.last_will =
       LastWill{{topics.device_status(config.device), Bytes(bytes.begin(), bytes.end()), /*retained=*/true}};
@@ -146,8 +146,9 @@ class ServiceStatus final {
     const auto now = steady_clock::now();
     if (now < next_) return;
     next_ = now + std::chrono::seconds(5);
-    std::string text = std::string(to_string(status.state)) + ", " + std::to_string(status.accepted) +
-                       " updates accepted, " + std::to_string(status.rejected) + " rejected";
+    std::string text = std::string(to_string(status.state)) + ", " +
+                       std::to_string(status.accepted.value_or(0)) + " updates accepted, " +
+                       std::to_string(status.rejected.value_or(0)) + " rejected";
     if (!status.message.empty()) text += "; " + status.message;
     notify_status(text);
   }
@@ -200,7 +201,7 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   };
   EngineParts parts{*bus, sealer, opener, verifier, *training, spool, clock, log, cpu_time, keep_going};
   if (program.encode) parts.encode = program.encode;
-  parts.board = [] { return read_board_facts(); };
+  parts.board = [] { return read_board(); };
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +

@@ -1,16 +1,19 @@
 #include "core/base/check.h"
 #include "core/base/identifier.h"
+#include "core/telemetry/history_answer.h"
+#include "core/telemetry/history_question.h"
 #include "fuzz/target.h"
-#include "gateway_server/history/history_question.h"
+#include "gateway_server/history/history_plan.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ReadQuestion read = read_history_question(std::as_bytes(std::span(data, size)));
-  check(read.id.size() <= 64, "an id is short");
+  check(read.id.size() <= kMaxQuestionId, "an id is short");
   if (!read.question.ok()) {
-    check(history_error(read.id, read.question.error().message).size() < 4096, "an error is a small message");
+    check(history_error(read.id, read.question.error().message).size() < kMaxTelemetryBytes,
+          "an error is a small message");
     return 0;
   }
   const HistoryQuestion& question = *read.question;

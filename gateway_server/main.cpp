@@ -10,12 +10,12 @@
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/secret_file.h"
 #include "core/system/stop_signal.h"
+#include "core/telemetry/gateway_status.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
 #include "gateway_server/settings/gateway_inputs.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
-#include "gateway_server/telemetry/telemetry.h"
 
 namespace {
 
@@ -33,8 +33,8 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
                                                            : MqttProtocol::kAutomatic;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = settings.limits.inbox_bytes;
-  const std::string lost = status_json("lost", {settings.fleet, settings.guard.name, kVersion},
-                                       "the gateway is gone without saying goodbye");
+  const std::string lost = to_json(GatewayStatus{GatewayState::kLost, settings.fleet, settings.guard.name,
+                                                 kVersion, "the gateway is gone without saying goodbye"});
   const auto bytes = std::as_bytes(std::span(lost));
   options.last_will =
       LastWill{{.topic = topics.gateway_status(), .payload = {bytes.begin(), bytes.end()}, .retained = true}};

@@ -1,56 +1,60 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "edge_client/status/board_facts.h"
+#include "core/telemetry/last_verdict.h"
+#include "core/telemetry/states.h"
+#include "core/telemetry/wall_time.h"
 
 namespace aflguard {
 
-enum class DeviceState : std::uint8_t {
-  kInit,          ///< just started
-  kReady,         ///< connected; waits for a model, for samples or for its time
-  kTraining,      ///< takes part
-  kDisconnected,  ///< stopped by its owner
-  kLost,          ///< vanished: the broker says so by the last will
-  kAlert,         ///< needs somebody: `message` says what for
+/// What the board's own sensors say; what they do not say is absent.
+struct BoardReadings {
+  std::optional<double> temperature_c{};  ///< of the processor where it is named, else of the first sensor
+  std::optional<std::uint64_t> memory_free_mb{};  ///< that programs can still have
 };
 
-[[nodiscard]] std::string_view to_string(DeviceState state);
-
-/// What a device says about itself on up/<device>/status. Nothing decides on it; people and dashboards read
-/// it.
+/// up/<device>/status: what a device says about itself. Nothing decides on it; people and dashboards read it.
+/// What is not known is absent, here and in the message.
 struct DeviceStatus {
   DeviceState state = DeviceState::kInit;
-  std::string device;
-  std::chrono::system_clock::time_point time{};
-  std::optional<std::uint64_t> version;  ///< of the model it trains on
-  std::uint64_t sequence = 0;            ///< of its latest update
-  struct LastVerdict {
-    bool accepted = false;
-    std::string reason;
-    std::uint64_t delay = 0;  ///< versions between the update's base and its arrival
-  };
-  std::optional<LastVerdict> verdict;
-  std::uint64_t accepted = 0;  ///< since the start
-  std::uint64_t rejected = 0;
-  std::uint64_t refused = 0;  ///< messages that were not the gateway's, or broken
-  std::optional<double> loss;
-  std::uint64_t samples = 0;  ///< in the latest update
-  std::string software;
-  double rss_mb = 0;
-  edge::BoardFacts board;
-  std::optional<std::chrono::system_clock::time_point> certificate_until;
-  std::string message;
+  std::string device{};
+  std::optional<WallTime> time{};
+  std::optional<std::uint64_t> version{};   ///< of the model it trains on
+  std::optional<std::uint64_t> sequence{};  ///< of its latest update
+  std::optional<LastVerdict> verdict{};
+  std::optional<std::uint64_t> accepted{};  ///< since the start
+  std::optional<std::uint64_t> rejected{};
+  std::optional<std::uint64_t> refused{};  ///< messages that were not the gateway's, or broken
+  std::optional<double> loss{};
+  std::optional<std::uint64_t> samples{};  ///< in the latest update
+  std::string software{};
+  std::optional<double> rss_mb{};
+  BoardReadings board{};
+  std::optional<WallTime> certificate_until{};
+  std::string message{};
 };
 
-/// One line of JSON, schema aflguard-device-status-1 (docs/topics.md), below 4 KB.
+/// One line of JSON, below 4 KB.
 [[nodiscard]] std::string to_json(const DeviceStatus& status);
 
-/// The same, as the broker shall say it when the device has vanished: state `lost`, and who it was.
-[[nodiscard]] std::string last_will_json(const std::string& device, const std::string& software);
+/// What the broker shall say when the device has vanished: state `lost`, and who it was.
+[[nodiscard]] DeviceStatus last_will(const std::string& device, const std::string& software);
+
+/// None when the text is something else or its state has no known name. Figures of a wrong kind count as not
+/// known; texts are made harmless for a terminal.
+[[nodiscard]] std::optional<DeviceStatus> read_device_status(std::string_view payload);
+
+/// What a gateway follows of a status. The message is as the device wrote it.
+struct ReportedState {
+  DeviceState state = DeviceState::kUnknown;
+  std::string message;
+};
+/// The same reader for a crowd of devices that speak all the time: it does not build the rest of the status.
+/// Takes no message of kMaxTelemetryBytes or more.
+[[nodiscard]] std::optional<ReportedState> read_reported_state(std::string_view payload);
 
 }  // namespace aflguard

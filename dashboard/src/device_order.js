@@ -1,8 +1,9 @@
 // Which devices are shown, and in which order.
-import { deviceState, troubleLevel, troubleScore } from './trouble.js';
+import { deviceState, lastSeen, levelWord, troubleOf } from './trouble.js';
 
 const kKeys = {
-  trouble: troubleScore,
+  // Whole points only: a hundredth more or less must not make rows jump while they are read.
+  trouble: (device, trouble) => Math.trunc(trouble.score),
   name: (device) => device.name,
   state: (device) => deviceState(device) ?? '',
   share: (device) => device.summary?.rejectedShare ?? -1,
@@ -12,23 +13,21 @@ const kKeys = {
   seen: (device) => lastSeen(device) ?? 0,
 };
 
-export function lastSeen(device) {
-  const seen = Math.max(device.summary?.lastSeen ?? 0, device.status?.time ?? 0);
-  return seen > 0 ? seen : null;
-}
-
 const byName = new Intl.Collator('en', { numeric: true });
 
-function fits(device, filter, levels) {
-  return (filter === '' || device.name.toLowerCase().includes(filter)) && (levels === 'all' || troubleLevel(device) === levels);
+function fits(device, trouble, filter, levels) {
+  return (filter === '' || device.name.toLowerCase().includes(filter)) && (levels === 'all' || levelWord(device, trouble) === levels);
 }
 
-/** An array of devices. `descending` turns the order round; names stay ascending among equals. */
-export function orderDevices(devices, { key = 'trouble', descending = true, filter = '', levels = 'all' } = {}) {
+/** An array of devices, as things are at `nowMs`. `descending` turns the order round; names stay ascending among equals. */
+export function orderDevices(devices, nowMs, { key = 'trouble', descending = true, filter = '', levels = 'all' } = {}) {
   const value = kKeys[key] ?? kKeys.trouble;
   const wanted = filter.trim().toLowerCase();
   const rows = [];
-  for (const device of devices) if (fits(device, wanted, levels)) rows.push({ device, value: value(device) });
+  for (const device of devices) {
+    const trouble = troubleOf(device, nowMs);
+    if (fits(device, trouble, wanted, levels)) rows.push({ device, value: value(device, trouble) });
+  }
   const turn = descending ? -1 : 1;
   rows.sort((a, b) => {
     const order = typeof a.value === 'string' ? byName.compare(a.value, b.value) : a.value < b.value ? -1 : a.value > b.value ? 1 : 0;

@@ -2,18 +2,22 @@
 import { distanceChart, distanceData } from './charts.js';
 import { element, setText } from './dom.js';
 import { ago, count, day, figure, percent } from './format.js';
-import { lastSeen } from './device_order.js';
 import { historyPoints, mergeDistances } from './series.js';
-import { deviceState, troubleLevel } from './trouble.js';
+import { deviceState, lastSeen, levelWord, troubleOf } from './trouble.js';
 
-const kLevelWords = {
-  suspect: 'Most of its latest updates were rejected: its data differ, or it lies. Look at its samples; “aflguard device revoke” shuts it out.',
-  watch: 'Its updates lie near or beyond the bound. Worth a look.',
+/** What to do about it; the reason stands before. */
+const kAdvice = {
+  suspect: 'Its data differ, or it lies. Look at its samples; “aflguard device revoke” shuts it out.',
+  watch: 'Worth a look.',
   lost: 'It vanished without saying goodbye: power, network, or a program that hangs.',
-  alert: 'It asks for somebody.',
-  off: 'It was stopped by its owner, or has not said anything yet.',
+  alert: 'It does not work until this is mended.',
+  off: 'It takes no part for now.',
   fine: '',
 };
+
+function adviceText({ why }, level) {
+  return why === '' ? kAdvice[level] : `${why[0].toUpperCase()}${why.slice(1)}. ${kAdvice[level]}`;
+}
 
 function facts(device, nowMs) {
   const { status, summary } = device;
@@ -96,12 +100,13 @@ export class DevicePanel {
   draw(nowMs) {
     const device = this.name === null ? undefined : this.state.devices.get(this.name);
     if (device === undefined) { if (this.name !== null) setText(this.title, this.name); return; }
-    const level = troubleLevel(device);
+    const trouble = troubleOf(device, nowMs);
+    const level = levelWord(device, trouble);
     setText(this.title, device.name);
     this.panel.dataset.level = level;
     setText(this.badge, level === 'fine' ? deviceState(device) ?? '' : level);
-    setText(this.advice, kLevelWords[level]);
-    this.advice.hidden = kLevelWords[level] === '';
+    setText(this.advice, adviceText(trouble, level));
+    this.advice.hidden = level === 'fine';
     this.drawFacts(facts(device, nowMs));
     const points = mergeDistances(this.past, this.state.distances);
     const from = points.length > 0 ? Math.max(points[0].time, nowMs - this.spanMs) : nowMs - this.spanMs;

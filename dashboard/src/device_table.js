@@ -1,8 +1,8 @@
 // Thousands of devices in a table of which only the visible rows exist.
 import { element, setAttribute, setText, shape } from './dom.js';
 import { ago, count, figure, percent } from './format.js';
-import { lastSeen, orderDevices } from './device_order.js';
-import { deviceState, troubleLevel } from './trouble.js';
+import { orderDevices } from './device_order.js';
+import { deviceState, lastSeen, troubleLevel } from './trouble.js';
 
 const kRowHeight = 40;
 const kSpareRows = 6;
@@ -88,7 +88,7 @@ class Row {
     this.device = device;
     this.revision = device.revision;
     const { summary } = device;
-    const level = troubleLevel(device);
+    const level = troubleLevel(device, nowMs);
     const state = deviceState(device) ?? 'unknown';
     this.node.dataset.device = device.name;
     this.node.dataset.level = level;
@@ -179,7 +179,7 @@ export class DeviceTable {
   sortNow(nowMs) {
     if (nowMs - this.orderedAt < kOrderPauseMs) return;
     this.orderedAt = nowMs;
-    this.order = orderDevices(this.state.devices.values(), { ...this.sort, filter: this.filter.value, levels: this.levels.value });
+    this.order = orderDevices(this.state.devices.values(), nowMs, { ...this.sort, filter: this.filter.value, levels: this.levels.value });
     this.active = Math.max(0, Math.min(this.active, this.order.length - 1));
     this.body.style.height = `${this.order.length * kRowHeight}px`;
     this.viewport.setAttribute('aria-rowcount', String(this.order.length + 1));

@@ -64,7 +64,9 @@ export class FleetState {
       device = { name: topic.device, status: null, summary: null, revision: 0 };
       this.devices.set(topic.device, device);
     }
-    device[topic.kind] = message;
+    // A last will knows the state only; what the device said before is still the latest that it said.
+    const keeps = topic.kind === 'status' && message.state === 'lost' && device.status !== null;
+    device[topic.kind] = keeps ? { ...device.status, state: 'lost', message: message.message } : message;
     device.revision += 1;
     if (topic.kind === 'summary' && topic.device === this.watched) this.addDistances(message.recent);
     return { changed: 'device', device };

@@ -151,7 +151,7 @@ class Page {
 
   drawSlowParts(nowMs) {
     this.drawHealth(nowMs);
-    this.summary.draw(this.state);
+    this.summary.draw(this.state, nowMs);
     this.delays.show(this.state.metrics?.delays ?? null);
     this.panel.draw(nowMs);
     this.drawCharts(nowMs);

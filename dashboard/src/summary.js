@@ -1,9 +1,8 @@
 // The figures at the top, and the lines that say who is away.
 import { setText } from './dom.js';
 import { bytes, clock, count, duration, figure, percent } from './format.js';
-import { troubleLevel } from './trouble.js';
+import { gatewayTrouble, troubleLevel } from './trouble.js';
 
-const kSilentMs = 15000;
 const kLittleSpace = 0.1;
 
 /** {tone, word, text}: text is a sentence when somebody has to know. */
@@ -12,10 +11,9 @@ export function gatewayHealth(state, nowMs) {
   if (gateway === null && metrics === null) return { tone: 'warn', word: 'gateway: unknown', text: 'The gateway has not said anything yet.' };
   if (gateway?.state === 'lost') return { tone: 'bad', word: 'gateway: lost', text: 'The gateway vanished. Devices wait; what they have is not lost.' };
   if (gateway?.state === 'disconnected') return { tone: 'bad', word: 'gateway: stopped', text: 'The gateway was stopped.' };
-  if (metrics !== null && nowMs - metrics.receivedMs > kSilentMs) {
-    return { tone: 'bad', word: 'gateway: silent', text: `The gateway has been silent for ${duration((nowMs - metrics.receivedMs) / 1000)}.` };
-  }
   if (gateway?.state === 'alert') return { tone: 'bad', word: 'gateway: alert', text: `The gateway asks for somebody: ${gateway.message || 'its log says why'}` };
+  const { level, why } = gatewayTrouble(state, nowMs);
+  if (level !== 'none') return { tone: 'bad', word: 'gateway: silent', text: `The gateway is ${why}.` };
   return { tone: 'good', word: 'gateway: ready', text: '' };
 }
 
@@ -32,16 +30,16 @@ export function brokerHealth(link, lastMessageMs, nowMs) {
   }
 }
 
-export function countLevels(devices) {
+export function countLevels(devices, nowMs) {
   const levels = { suspect: 0, alert: 0, lost: 0, watch: 0, off: 0, fine: 0 };
-  for (const device of devices) levels[troubleLevel(device)] += 1;
+  for (const device of devices) levels[troubleLevel(device, nowMs)] += 1;
   return levels;
 }
 
 /** Values of the tiles: {id: [value, note]}. */
-export function tiles(state) {
+export function tiles(state, nowMs) {
   const m = state.metrics;
-  const levels = countLevels(state.devices.values());
+  const levels = countLevels(state.devices.values(), nowMs);
   const judged = (m?.accepted ?? 0) + (m?.rejected ?? 0);
   const space = m?.storeFree != null && m?.storeTotal > 0 ? m.storeFree / m.storeTotal : null;
   const trouble = [levels.alert > 0 ? `${levels.alert} alert` : '', levels.lost > 0 ? `${levels.lost} lost` : '', levels.watch > 0 ? `${levels.watch} to watch` : ''].filter(Boolean);
@@ -60,8 +58,8 @@ export class Summary {
   constructor(root) {
     this.nodes = new Map([...root.querySelectorAll('[data-tile]')].map((node) => [node.dataset.tile, node]));
   }
-  draw(state) {
-    for (const [id, [value, note, tone]] of Object.entries(tiles(state))) {
+  draw(state, nowMs) {
+    for (const [id, [value, note, tone]] of Object.entries(tiles(state, nowMs))) {
       const node = this.nodes.get(id);
       setText(node.querySelector('.value'), value);
       setText(node.querySelector('.note'), note);

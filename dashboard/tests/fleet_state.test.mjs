@@ -23,10 +23,10 @@ test('Status and summary of a device come together under the name in the topic',
   assert.equal(device.summary.recent.length, 2);
 });
 
-test('A last will that holds little turns a device into a lost one', () => {
+test('A last will turns a device into a lost one and keeps what it said before', () => {
   const fleet = state(['up/pi-1/status', status()], ['up/pi-1/status', { schema: 'aflguard-device-status-1', state: 'lost', device: 'pi-1', software: '0.1.0', message: '' }]);
   assert.equal(fleet.devices.get('pi-1').status.state, 'lost');
-  assert.equal(fleet.devices.get('pi-1').status.loss, null);
+  assert.equal(fleet.devices.get('pi-1').status.loss, 0.3);
 });
 
 test('Hostile messages change nothing and are counted', () => {

@@ -22,11 +22,12 @@ constexpr std::chrono::hours kCertificateWarning(14 * 24);
 }  // namespace
 
 StatusPublisher::StatusPublisher(StatusOptions options, MessageBus& bus, const Clock& clock, LogSink& log,
-                                 std::function<BoardFacts()> board)
+                                 std::function<BoardReadings()> board)
     : options_(std::move(options)), bus_(bus), clock_(clock), log_(log), board_(std::move(board)) {
   status_.device = options_.device;
   status_.software = options_.software;
   status_.certificate_until = options_.certificate_until;
+  status_.accepted = status_.rejected = status_.refused = status_.samples = 0;
 }
 
 // Figures.
@@ -42,13 +43,13 @@ void StatusPublisher::trained(double loss, std::uint64_t samples) {
 }
 
 void StatusPublisher::judged(bool accepted, std::string reason, std::uint64_t delay) {
-  ++(accepted ? status_.accepted : status_.rejected);
-  status_.verdict = DeviceStatus::LastVerdict{accepted, std::move(reason), delay};
+  ++*(accepted ? status_.accepted : status_.rejected);
+  status_.verdict = LastVerdict{accepted, std::move(reason), delay};
   ++figures_;
 }
 
 void StatusPublisher::refused(std::string_view reason, const std::string& message) {
-  ++status_.refused;
+  ++*status_.refused;
   ++refusal_lines_.held_back;
   const Time now = clock_.steady();
   if (now - refusal_lines_.last < kBetweenRefusalLines && refusal_lines_.last != Time{}) return;

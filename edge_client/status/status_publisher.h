@@ -12,7 +12,6 @@
 #include "core/base/log.h"
 #include "core/telemetry/device_status.h"
 #include "core/transport/message_bus.h"
-#include "edge_client/status/board_facts.h"
 
 namespace aflguard::edge {
 
@@ -41,7 +40,7 @@ class StatusPublisher final {
   using Time = std::chrono::steady_clock::time_point;
 
   StatusPublisher(StatusOptions options, MessageBus& bus, const Clock& clock, LogSink& log,
-                  std::function<BoardFacts()> board);
+                  std::function<BoardReadings()> board);
 
   /// As it was published last, with the figures of now.
   [[nodiscard]] const DeviceStatus& status() const { return status_; }
@@ -98,7 +97,7 @@ class StatusPublisher final {
   MessageBus& bus_;
   const Clock& clock_;
   LogSink& log_;
-  std::function<BoardFacts()> board_;
+  std::function<BoardReadings()> board_;
   DeviceStatus status_;
   std::array<std::string, kAlerts> alerts_;
   std::uint64_t figures_ = 0;  ///< how often they have changed

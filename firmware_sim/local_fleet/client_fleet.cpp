@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/system/atomic_file.h"
+#include "core/system/free_port.h"
 #include "firmware_sim/links/link_relay.h"
 #include "firmware_sim/local_fleet/dataset_export.h"
 #include "firmware_sim/local_fleet/learning_setup.h"

@@ -1,5 +1,6 @@
 #include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
+#include "core/telemetry/history_question.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/topics.h"
 #include "fleet/broker_openssl/broker_probe.h"
@@ -100,8 +101,7 @@ void examine_reading(Findings& findings, BrokerProbe& probe, const FleetTopics& 
   }
   const auto asked = probe.publish(
       topics.question(name),
-      "{\"schema\":\"aflguard-history-question-1\",\"id\":\"doctor\",\"series\":\"fleet\",\"from_ms\":0,"
-      "\"to_ms\":1,\"points\":1}");
+      to_json(HistoryQuestion{.id = "doctor", .device = {}, .from_ms = 0, .to_ms = 1, .points = 1}));
   if (asked.ok() && !*asked) {
     findings.problem("access-list-asking",
                      "the broker refuses the question for history that a viewer may ask",

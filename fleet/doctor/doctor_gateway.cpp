@@ -38,18 +38,18 @@ bool hear_gateway(view::FleetWatch& watch) {
   return false;
 }
 
-void examine_metrics(Findings& findings, const view::GatewayPicture& gateway, const Clock& clock) {
-  if (gateway.time) {
-    const auto ahead = std::chrono::floor<std::chrono::seconds>(*gateway.time - clock.wall());
+void examine_metrics(Findings& findings, const GatewayMetrics& metrics, const Clock& clock) {
+  if (metrics.time) {
+    const auto ahead = std::chrono::floor<std::chrono::seconds>(*metrics.time - clock.wall());
     if (ahead > kClockDifference || ahead < -kClockDifference) {
       findings.problem("clock-gateway",
-                       "the gateway's clock says " + to_rfc3339(*gateway.time) + ", this machine's " +
+                       "the gateway's clock says " + to_rfc3339(*metrics.time) + ", this machine's " +
                            to_rfc3339(clock.wall()),
                        "set the clocks: certificates are judged by them");
     }
   }
-  const auto age = gateway.figure("reference_age_seconds");
-  if (age && *age > kStaleSeconds && gateway.figure("updates_per_second").value_or(0) > 0) {
+  const auto age = metrics.reference_age_seconds;
+  if (age && *age > kStaleSeconds && metrics.updates_per_second.value_or(0) > 0) {
     findings.warning("server-update",
                      "the server update is " +
                          view::short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
@@ -58,9 +58,12 @@ void examine_metrics(Findings& findings, const view::GatewayPicture& gateway, co
   } else if (age) {
     findings.ok("server-update", "the server update is " + view::formatted("%.0f s old", *age));
   }
-  const auto free = gateway.figure("store_free_bytes");
-  const auto total = gateway.figure("store_total_bytes");
-  if (free && total) examine_space(findings, "gateway-disk", *free, *total, "the gateway's store is");
+  const auto free = metrics.store_free_bytes;
+  const auto total = metrics.store_total_bytes;
+  if (free && total) {
+    examine_space(findings, "gateway-disk", static_cast<double>(*free), static_cast<double>(*total),
+                  "the gateway's store is");
+  }
 }
 
 }  // namespace
@@ -76,23 +79,25 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
   }
   const bool heard = hear_gateway(**watch);
   const view::GatewayPicture& gateway = (*watch)->picture().gateway();
+  const std::string state(to_string(gateway.status.state));
   const std::string start = "systemctl start aflguard-gateway, then journalctl -u aflguard-gateway";
   if (!heard) {
-    const std::string last = gateway.time ? "; it spoke last " + to_rfc3339(*gateway.time) : "";
-    findings.problem(
-        "gateway",
-        "the gateway is " + (gateway.state.empty() ? "not there" : gateway.state) + ", and silent" + last,
-        start);
+    const std::string last =
+        gateway.metrics.time ? "; it spoke last " + to_rfc3339(*gateway.metrics.time) : "";
+    findings.problem("gateway",
+                     "the gateway is " +
+                         (gateway.status.state == GatewayState::kUnknown ? "not there" : state) +
+                         ", and silent" + last,
+                     start);
     return;
   }
-  if (gateway.state == "ready") {
-    const auto version = gateway.figure("version").value_or(0);
+  if (gateway.status.state == GatewayState::kReady) {
     findings.ok("gateway",
-                "the gateway is ready, model version " + std::to_string(static_cast<std::uint64_t>(version)));
+                "the gateway is ready, model version " + std::to_string(gateway.metrics.version.value_or(0)));
   } else {
-    findings.problem("gateway", "the gateway is " + gateway.state + ": " + gateway.message, start);
+    findings.problem("gateway", "the gateway is " + state + ": " + gateway.status.message, start);
   }
-  examine_metrics(findings, gateway, clock);
+  examine_metrics(findings, gateway.metrics, clock);
   const auto rows = view::by_trouble((*watch)->picture(), clock.wall());
   const view::FleetTally fleet = view::tally(rows);
   const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +

@@ -26,7 +26,7 @@ double order_of(const DeviceRow& row, SortKey key) {
     case SortKey::kRejected:
       return device.rejected_share().value_or(-1);
     case SortKey::kDistance:
-      return device.record && device.record->distance_ratio ? *device.record->distance_ratio : -1;
+      return device.summary && device.summary->distance_ratio ? *device.summary->distance_ratio : -1;
     case SortKey::kUpdates:
       return static_cast<double>(device.accepted().value_or(0) + device.rejected().value_or(0));
     case SortKey::kSeen: {
@@ -44,9 +44,10 @@ void put_title(Frame& frame, const FleetState& picture, WallTime now) {
   const GatewayPicture& gateway = picture.gateway();
   const Trouble trouble = gateway_trouble(gateway, now);
   std::string left = " AFLGuard  " + picture.fleet() + "   gateway ";
-  if (!gateway.state.empty()) left += gateway.state;
-  if (!trouble.why.empty()) left += (gateway.state.empty() ? "" : ": ") + trouble.why;
-  if (!gateway.guard.empty()) left += "   guard " + gateway.guard;
+  const bool heard = gateway.status.state != GatewayState::kUnknown;
+  if (heard) left += to_string(gateway.status.state);
+  if (!trouble.why.empty()) left += (heard ? ": " : "") + trouble.why;
+  if (!gateway.status.guard.empty()) left += "   guard " + gateway.status.guard;
   const std::string right = time_of_day(now) + " UTC ";
   frame.put(0, 0, left);
   const std::size_t columns = frame.size().columns;

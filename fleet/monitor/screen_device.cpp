@@ -21,50 +21,50 @@ std::string number(const std::optional<std::uint64_t>& count) {
 }
 
 /// What the board tells of itself; few tell everything.
-std::string board_text(const ReportedStatus& words) {
+std::string board_text(const DeviceStatus& status) {
   std::string text;
   const auto add = [&](const char* format, const std::optional<double>& value) {
     if (value) text += (text.empty() ? "" : ", ") + formatted(format, *value);
   };
-  add("%.1f C", words.temperature_c);
-  add("memory free %.0f MB", words.memory_free_mb);
-  add("process %.1f MB", words.rss_mb);
+  add("%.1f C", status.board.temperature_c);
+  if (const auto free = status.board.memory_free_mb) add("memory free %.0f MB", static_cast<double>(*free));
+  add("process %.1f MB", status.rss_mb);
   return text.empty() ? "-" : text;
 }
 
 std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, WallTime now) {
-  const ReportedStatus words = device.words.value_or(ReportedStatus{});
-  const DeviceRecord record = device.record.value_or(DeviceRecord{});
+  const DeviceStatus status = device.status.value_or(DeviceStatus{});
+  const DeviceSummary summary = device.summary.value_or(DeviceSummary{});
   std::vector<Fact> list = {
       {"state", std::string(to_string(device.state)), style_of(device.state)},
       {"trouble", trouble.why.empty() ? "none" : trouble.why, style_of(trouble.level)},
       {"accepted, rejected", number(device.accepted()) + ", " + number(device.rejected()) + " (lately " +
                                  percent(device.rejected_share()) + " rejected)"},
-      {"refused", number(record.refused)},
-      {"distance / bound", formatted("%.2f", record.distance_ratio) + ", change per update " +
-                               formatted("%+.4f", record.distance_trend)},
+      {"refused", number(summary.refused)},
+      {"distance / bound", formatted("%.2f", summary.distance_ratio) + ", change per update " +
+                               formatted("%+.4f", summary.distance_trend)},
   };
-  if (record.last) {
+  if (summary.last) {
     list.push_back({"last verdict",
-                    record.last->reason + ", distance " + formatted("%.3g", record.last->distance) +
-                        ", bound " + formatted("%.3g", record.last->bound) + ", delay " +
-                        number(record.last->delay),
-                    record.last->accepted ? Style::kGood : Style::kWarning});
+                    summary.last->reason + ", distance " + formatted("%.3g", summary.last->distance) +
+                        ", bound " + formatted("%.3g", summary.last->bound) + ", delay " +
+                        number(summary.last->delay),
+                    summary.last->accepted ? Style::kGood : Style::kWarning});
   }
-  list.push_back({"trains on", "version " + number(words.version) + ", loss " +
-                                   formatted("%.4f", words.loss) + ", " + number(words.samples) +
+  list.push_back({"trains on", "version " + number(status.version) + ", loss " +
+                                   formatted("%.4f", status.loss) + ", " + number(status.samples) +
                                    " samples"});
-  list.push_back({"board", board_text(words)});
-  list.push_back({"software", words.software.empty() ? "-" : words.software});
-  if (words.certificate_until) {
-    list.push_back({"certificate", "ends " + to_rfc3339(*words.certificate_until)});
+  list.push_back({"board", board_text(status)});
+  list.push_back({"software", status.software.empty() ? "-" : status.software});
+  if (status.certificate_until) {
+    list.push_back({"certificate", "ends " + to_rfc3339(*status.certificate_until)});
   }
   if (const auto seen = device.last_seen()) {
     list.push_back({"last heard", to_rfc3339(*seen) + ", " +
                                       short_duration(std::chrono::floor<std::chrono::seconds>(now - *seen)) +
                                       " ago"});
   }
-  if (!words.message.empty()) list.push_back({"says", words.message});
+  if (!status.message.empty()) list.push_back({"says", status.message});
   return list;
 }
 
@@ -72,7 +72,7 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
 std::vector<std::optional<double>> ratios(const FleetState& picture, const std::string& name,
                                           const DevicePicture& device, std::size_t columns) {
   const std::vector<JudgedDistance> recent =
-      device.record ? device.record->recent : std::vector<JudgedDistance>();
+      device.summary ? device.summary->recent : std::vector<JudgedDistance>();
   std::vector<std::optional<double>> values;
   if (const auto& history = picture.device_history(); history && history->device == name) {
     for (const JudgedDistance& point : history->points) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/plain_text.h"
 #include "fleet/monitor/screen_parts.h"
 #include "fleet/view/view_text.h"
 
@@ -26,12 +27,11 @@ class FactLine final {
   std::size_t column_ = 1;
 };
 
-std::string count_of(const GatewayPicture& gateway, const char* name) {
-  const auto figure = gateway.figure(name);
-  return figure && *figure >= 0 ? grouped(static_cast<std::uint64_t>(*figure)) : "-";
+std::string count_text(const std::optional<std::uint64_t>& count) {
+  return count ? grouped(*count) : "-";
 }
 
-std::string reasons(const std::map<std::string, std::uint64_t>& counts) {
+std::string reasons(const ReasonCounts& counts) {
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(count, name);
   std::sort(sorted.rbegin(), sorted.rend());
@@ -49,8 +49,8 @@ std::optional<double> lately(const TimeSeries& series, WallTime now) {
   return mean ? mean : series.latest();
 }
 
-std::string versions_old(const GatewayPicture& gateway) {
-  const std::string age = count_of(gateway, "reference_age");
+std::string versions_old(const GatewayMetrics& metrics) {
+  const std::string age = count_text(metrics.reference_age);
   return age + (age == "1" ? " version old" : " versions old");
 }
 
@@ -118,7 +118,7 @@ Style style_of(DeviceState state) {
 
 std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally& fleet, WallTime now,
                       WallTime from, Glyphs glyphs) {
-  const GatewayPicture& gateway = picture.gateway();
+  const GatewayMetrics& metrics = picture.gateway().metrics;
   std::size_t row = 1;
   FactLine devices(frame, row++);
   devices.add("devices", grouped(fleet.devices));
@@ -127,17 +127,19 @@ std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally&
   devices.add("lost", grouped(fleet.lost), fleet.lost > 0 ? Style::kWarning : Style::kBold);
   devices.add("alert", grouped(fleet.alert), fleet.alert > 0 ? Style::kAlarm : Style::kBold);
   FactLine model(frame, row++);
-  model.add("model", "v" + count_of(gateway, "version"));
-  model.add("accepted", count_of(gateway, "accepted"));
-  model.add("rejected", count_of(gateway, "rejected"));
-  model.add("mean delay", formatted("%.1f", gateway.figure("mean_delay")));
-  model.add("server update", versions_old(gateway));
+  model.add("model", "v" + count_text(metrics.version));
+  model.add("accepted", count_text(metrics.accepted));
+  model.add("rejected", count_text(metrics.rejected));
+  model.add("mean delay", formatted("%.1f", metrics.mean_delay));
+  model.add("server update", versions_old(metrics));
   FactLine engine(frame, row++);
-  engine.add("rejected by", reasons(gateway.rejected_by));
-  engine.add("refused", reasons(gateway.refused));
-  engine.add("queue", count_of(gateway, "queue"));
-  engine.add("commit", formatted("%.1f ms", gateway.figure("commit_ms")));
-  if (const auto free = gateway.figure("store_free_bytes")) engine.add("disk free", byte_size(*free));
+  engine.add("rejected by", reasons(metrics.rejected_by));
+  engine.add("refused", reasons(metrics.refused));
+  engine.add("queue", count_text(metrics.queue));
+  engine.add("commit", formatted("%.1f ms", metrics.commit_ms));
+  if (const auto free = metrics.store_free_bytes) {
+    engine.add("disk free", byte_size(static_cast<double>(*free)));
+  }
   const std::size_t width = frame.size().columns - 2;
   const bool wide = frame.size().columns >= kWide;
   const std::size_t half = wide ? width / 2 : width;
@@ -178,25 +180,25 @@ void put_table_row(Frame& frame, std::size_t row, const DeviceRow& device, bool 
     at += column.width + 1;
   };
   const auto share = picture.rejected_share();
-  const auto number = [](const std::optional<std::uint64_t>& count) { return count ? grouped(*count) : "-"; };
-  const DeviceRecord* record = picture.record ? &*picture.record : nullptr;
-  const auto ratio = record != nullptr ? record->distance_ratio : std::nullopt;
+  const DeviceSummary* summary = picture.summary ? &*picture.summary : nullptr;
+  const auto ratio = summary != nullptr ? summary->distance_ratio : std::nullopt;
   cell(kColumns[0], std::string(to_string(picture.state)), style_of(picture.state));
   cell(kColumns[1], percent(share), share_style(share.value_or(0)));
-  cell(kColumns[2], number(picture.accepted()), Style::kPlain);
-  cell(kColumns[3], number(picture.rejected()), Style::kPlain);
+  cell(kColumns[2], count_text(picture.accepted()), Style::kPlain);
+  cell(kColumns[3], count_text(picture.rejected()), Style::kPlain);
   cell(kColumns[4], formatted("%.2f", ratio), ratio.value_or(0) > 1 ? Style::kAlarm : Style::kPlain);
   if (frame.size().columns >= kColumns[5].needs) {
     std::vector<std::optional<double>> ratios;
-    if (record != nullptr) {
-      for (const JudgedDistance& judged : record->recent) ratios.push_back(judged.ratio());
+    if (summary != nullptr) {
+      for (const JudgedDistance& judged : summary->recent) ratios.push_back(judged.ratio());
     }
     // The bound is in the middle: above it, updates are rejected.
     frame.put(row, at, sparkline(ratios, 0, 2, glyphs), share_style(share.value_or(0)));
     at += kColumns[5].width + 1;
   }
-  cell(kColumns[6], record != nullptr && record->last ? number(record->last->delay) : "-", Style::kPlain);
-  cell(kColumns[7], picture.words ? formatted("%.3f", picture.words->loss) : "-", Style::kPlain);
+  cell(kColumns[6], summary != nullptr && summary->last ? count_text(summary->last->delay) : "-",
+       Style::kPlain);
+  cell(kColumns[7], picture.status ? formatted("%.3f", picture.status->loss) : "-", Style::kPlain);
   const auto seen = picture.last_seen();
   cell(kColumns[8], seen ? short_duration(std::chrono::floor<std::chrono::seconds>(now - *seen)) : "-",
        Style::kDim);

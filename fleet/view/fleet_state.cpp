@@ -1,49 +1,43 @@
 #include "fleet/view/fleet_state.h"
 
-#include <array>
-#include <cmath>
+#include <algorithm>
 
-#include "core/telemetry/message_reader.h"
-#include "fleet/view/history_answer.h"
+#include "core/telemetry/history_answer.h"
+#include "core/telemetry/history_question.h"
 
 namespace aflguard::view {
 namespace {
 
 /// More than any question asks for, in all parts of an answer together.
-constexpr std::size_t kMaxToldPoints = 4 * kMaxHistoryPoints;
+constexpr std::size_t kMaxToldPoints = 4 * static_cast<std::size_t>(kMaxHistoryPoints);
 
-void append(std::vector<std::pair<WallTime, double>>& all,
-            const std::vector<std::pair<WallTime, double>>& part) {
-  for (const auto& point : part) {
-    if (all.size() < kMaxToldPoints) all.push_back(point);
-  }
+using Values = std::vector<std::pair<WallTime, double>>;
+
+void append(Values& all, WallTime time, const std::optional<double>& value) {
+  if (value && all.size() < kMaxToldPoints) all.emplace_back(time, *value);
+}
+
+std::string question_text(std::string id, std::string device, WallTime from, WallTime to,
+                          std::size_t points) {
+  constexpr auto kMost = static_cast<std::size_t>(kMaxHistoryPoints);
+  return to_json(HistoryQuestion{std::move(id), std::move(device), to_milliseconds(from), to_milliseconds(to),
+                                 static_cast<std::int64_t>(std::min(points, kMost))});
 }
 
 }  // namespace
 
-std::string_view to_string(DeviceState state) {
-  constexpr std::array<std::string_view, 7> kNames = {"unknown",      "init", "ready", "training",
-                                                      "disconnected", "lost", "alert"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-
-std::optional<double> JudgedDistance::ratio() const {
-  if (!distance || !bound || *bound <= 0) return std::nullopt;
-  return *distance / *bound;
-}
-
 std::optional<std::uint64_t> DevicePicture::accepted() const {
-  if (record && record->accepted) return record->accepted;
-  return words ? words->accepted : std::nullopt;
+  if (summary && summary->accepted) return summary->accepted;
+  return status ? status->accepted : std::nullopt;
 }
 
 std::optional<std::uint64_t> DevicePicture::rejected() const {
-  if (record && record->rejected) return record->rejected;
-  return words ? words->rejected : std::nullopt;
+  if (summary && summary->rejected) return summary->rejected;
+  return status ? status->rejected : std::nullopt;
 }
 
 std::optional<double> DevicePicture::rejected_share() const {
-  if (record && record->recent_rejected_share) return record->recent_rejected_share;
+  if (summary && summary->recent_rejected_share) return summary->recent_rejected_share;
   const auto good = accepted();
   const auto bad = rejected();
   if (!good || !bad || *good + *bad == 0) return std::nullopt;
@@ -51,15 +45,10 @@ std::optional<double> DevicePicture::rejected_share() const {
 }
 
 std::optional<WallTime> DevicePicture::last_seen() const {
-  std::optional<WallTime> latest = words ? words->time : std::nullopt;
-  if (record && record->last_seen && (!latest || *latest < *record->last_seen)) latest = record->last_seen;
+  std::optional<WallTime> latest = status ? status->time : std::nullopt;
+  if (summary && summary->last_seen && (!latest || *latest < *summary->last_seen))
+    latest = summary->last_seen;
   return latest;
-}
-
-std::optional<double> GatewayPicture::figure(const std::string& name) const {
-  const auto found = figures.find(name);
-  if (found == figures.end()) return std::nullopt;
-  return found->second;
 }
 
 Result<FleetState> FleetState::create(std::string_view fleet, std::string_view viewer,
@@ -86,18 +75,14 @@ bool FleetState::take_known(const Topic& topic, std::string_view payload, WallTi
       forget(topic);
       return true;
     case TopicKind::kGatewayStatus: {
-      const auto words = read_gateway_status(payload);
-      if (!words) return payload.empty();
-      gateway_.state = words->state;
-      gateway_.message = words->message;
-      gateway_.guard = words->guard;
-      gateway_.software = words->software;
-      return true;
+      auto status = payload.empty() ? std::optional(GatewayStatus{}) : read_gateway_status(payload);
+      if (status) gateway_.status = *std::move(status);
+      return status.has_value();
     }
     case TopicKind::kGatewayMetrics:
       return take_metrics(payload, now);
     case TopicKind::kEvents: {
-      auto event = read_event(payload);
+      auto event = read_fleet_event(payload);
       if (!event) return false;
       events_.push_back(*std::move(event));
       ++event_count_;
@@ -122,54 +107,64 @@ bool FleetState::take_device(const Topic& topic, std::string_view payload) {
     return true;
   }
   if (topic.kind == TopicKind::kDeviceStatus) {
-    auto message = read_device_status(payload);
-    if (!message) return false;
+    auto status = read_device_status(payload);
+    if (!status) return false;
     DevicePicture& device = devices_[topic.device];
-    device.state = message->state;
-    // A last will knows the state only; what the device said before is still the latest of its words.
-    if (message->state == DeviceState::kLost && device.words) {
-      device.words->message = message->words.message;
+    device.state = status->state;
+    // A last will knows the state only; what the device said before is still the latest that it said.
+    if (status->state == DeviceState::kLost && device.status) {
+      device.status->message = std::move(status->message);
     } else {
-      device.words = std::move(message->words);
+      device.status = *std::move(status);
     }
     return true;
   }
-  auto message = read_device_summary(payload);
-  if (!message) return false;
+  auto summary = read_device_summary(payload);
+  if (!summary) return false;
   DevicePicture& device = devices_[topic.device];
-  if (!device.words) device.state = message->state;
-  device.record = std::move(message->record);
+  if (!device.status) device.state = summary->state;
+  device.summary = *std::move(summary);
   return true;
 }
 
 void FleetState::forget(const Topic& topic) {
   const auto known = devices_.find(topic.device);
   if (known == devices_.end()) return;
+  DevicePicture& device = known->second;
   if (topic.kind == TopicKind::kDeviceStatus) {
-    known->second.words.reset();
-    known->second.state = DeviceState::kUnknown;
+    device.status.reset();
+    device.state = device.summary ? device.summary->state : DeviceState::kUnknown;
   } else {
-    known->second.record.reset();
+    device.summary.reset();
   }
-  if (!known->second.words && !known->second.record) devices_.erase(known);
+  if (!device.status && !device.summary) devices_.erase(known);
 }
 
 bool FleetState::take_metrics(std::string_view payload, WallTime now) {
-  if (!read_gateway_metrics(payload, gateway_)) return false;
+  if (payload.empty()) {
+    gateway_.metrics = {};
+    gateway_.heard_at.reset();
+    return true;
+  }
+  auto metrics = read_gateway_metrics(payload);
+  if (!metrics) return false;
+  gateway_.metrics = *std::move(metrics);
   gateway_.heard_at = now;
   // By the gateway's clock, like the history that it tells.
-  const WallTime time = gateway_.time.value_or(now);
-  if (const auto rate = gateway_.figure("updates_per_second")) rate_.add(time, *rate);
-  if (const auto error = gateway_.figure("test_error")) error_.add(time, *error);
+  const WallTime time = gateway_.metrics.time.value_or(now);
+  if (const auto rate = gateway_.metrics.updates_per_second) rate_.add(time, *rate);
+  if (const auto error = gateway_.metrics.test_error) error_.add(time, *error);
   return true;
 }
 
 bool FleetState::take_answer(std::string_view payload) {
-  auto answer = read_history_answer(payload);
+  const auto answer = read_history_answer(payload);
   if (!answer) return false;
   if (answer->id == fleet_question_id_) {
-    append(told_rates_, answer->rates);
-    append(told_errors_, answer->errors);
+    for (const FleetHistoryPoint& point : answer->fleet) {
+      append(told_rates_, point.time, point.updates_per_second);
+      append(told_errors_, point.time, point.test_error);
+    }
     if (answer->last) {
       rate_.prepend(std::exchange(told_rates_, {}));
       error_.prepend(std::exchange(told_errors_, {}));
@@ -179,8 +174,10 @@ bool FleetState::take_answer(std::string_view payload) {
   }
   if (answer->id == device_question_id_) {
     if (!history_ || history_->device != device_asked_) history_ = DeviceHistory{device_asked_, {}};
-    for (JudgedDistance& point : answer->distances) {
-      if (history_->points.size() < kMaxToldPoints) history_->points.push_back(point);
+    for (const DeviceHistoryPoint& point : answer->device) {
+      if (history_->points.size() == kMaxToldPoints) break;
+      const bool accepted = point.accepted.value_or(0) >= point.rejected.value_or(0);  // most of the step's
+      history_->points.push_back({point.time, point.distance, point.bound, accepted});
     }
   }
   return true;  // otherwise the answer to an older question
@@ -190,7 +187,7 @@ std::string FleetState::fleet_question(WallTime from, WallTime to, std::size_t p
   fleet_question_id_ = std::to_string(++questions_);
   told_rates_.clear();
   told_errors_.clear();
-  return history_question(fleet_question_id_, {}, from, to, points);
+  return question_text(fleet_question_id_, {}, from, to, points);
 }
 
 std::string FleetState::device_question(const std::string& device, WallTime from, WallTime to,
@@ -198,7 +195,7 @@ std::string FleetState::device_question(const std::string& device, WallTime from
   device_question_id_ = std::to_string(++questions_);
   device_asked_ = device;
   history_.reset();
-  return history_question(device_question_id_, device, from, to, points);
+  return question_text(device_question_id_, device, from, to, points);
 }
 
 }  // namespace aflguard::view

@@ -11,72 +11,23 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/telemetry/device_status.h"
+#include "core/telemetry/device_summary.h"
+#include "core/telemetry/fleet_event.h"
+#include "core/telemetry/gateway_metrics.h"
+#include "core/telemetry/gateway_status.h"
 #include "core/transport/topics.h"
 #include "fleet/view/time_series.h"
 
 namespace aflguard::view {
 
-using WallTime = std::chrono::system_clock::time_point;
-
-enum class DeviceState : std::uint8_t { kUnknown, kInit, kReady, kTraining, kDisconnected, kLost, kAlert };
-[[nodiscard]] std::string_view to_string(DeviceState state);
-
-/// A distance to the server update beside its bound, as the gateway judged it.
-struct JudgedDistance {
-  WallTime time;
-  std::optional<double> distance;  ///< none where it was not a number
-  std::optional<double> bound;
-  bool accepted = false;
-
-  [[nodiscard]] std::optional<double> ratio() const;
-};
-
-struct LastVerdict {
-  bool accepted = false;
-  std::string reason;
-  std::optional<double> distance;
-  std::optional<double> bound;
-  std::optional<std::uint64_t> delay;
-  std::optional<std::uint64_t> version;
-};
-
-/// What a device says of itself.
-struct ReportedStatus {
-  std::optional<WallTime> time;
-  std::optional<std::uint64_t> version;
-  std::optional<std::uint64_t> samples;
-  std::optional<std::uint64_t> accepted;
-  std::optional<std::uint64_t> rejected;
-  std::optional<double> loss;
-  std::optional<double> temperature_c;
-  std::optional<double> memory_free_mb;
-  std::optional<double> rss_mb;
-  std::optional<WallTime> certificate_until;
-  std::string software;
-  std::string message;
-};
-
-/// What the gateway knows of a device.
-struct DeviceRecord {
-  std::optional<std::uint64_t> accepted;
-  std::optional<std::uint64_t> rejected;
-  std::optional<std::uint64_t> refused;
-  std::optional<double> recent_rejected_share;
-  std::optional<double> distance_ratio;
-  std::optional<double> distance_trend;
-  std::optional<LastVerdict> last;
-  std::vector<JudgedDistance> recent;  ///< oldest first, at most kMaxRecent
-  std::optional<WallTime> last_seen;
-};
-
-inline constexpr std::size_t kMaxRecent = 16;
-
 struct DevicePicture {
+  /// The one that its status says; the gateway's summary counts where there is no status.
   DeviceState state = DeviceState::kUnknown;
-  std::optional<ReportedStatus> words;
-  std::optional<DeviceRecord> record;
+  std::optional<DeviceStatus> status;
+  std::optional<DeviceSummary> summary;
 
-  /// By the gateway's count; by the device's own words where the gateway says nothing.
+  /// By the gateway's count; by the device's own where the gateway says nothing.
   [[nodiscard]] std::optional<std::uint64_t> accepted() const;
   [[nodiscard]] std::optional<std::uint64_t> rejected() const;
   /// The running mean, or all of its life where there is none.
@@ -85,26 +36,9 @@ struct DevicePicture {
 };
 
 struct GatewayPicture {
-  std::string state;  ///< empty before it was heard
-  std::string message;
-  std::string guard;
-  std::string software;
-  std::optional<WallTime> time;           ///< of its latest metrics, by its clock
-  std::optional<WallTime> heard_at;       ///< when they came, by ours
-  std::map<std::string, double> figures;  ///< the metrics that are plain numbers, by their names
-  std::map<std::string, std::uint64_t> rejected_by;
-  std::map<std::string, std::uint64_t> refused;
-  std::vector<double> delay_bounds;
-  std::vector<std::uint64_t> delay_counts;
-
-  [[nodiscard]] std::optional<double> figure(const std::string& name) const;
-};
-
-struct FleetEvent {
-  std::optional<WallTime> time;
-  std::string kind;
-  std::string device;  ///< empty where none is meant
-  std::string text;
+  GatewayStatus status;                ///< of an unknown state before it was heard
+  GatewayMetrics metrics;              ///< empty before they were heard
+  std::optional<WallTime> heard_at{};  ///< when the latest metrics came, by our clock
 };
 
 /// The past of one device, for its page.

@@ -19,6 +19,10 @@ Json moment(const std::optional<WallTime>& time) {
   return time ? Json(to_rfc3339(*time)) : Json(nullptr);
 }
 
+std::optional<double> as_double(const std::optional<std::uint64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
+
 /// A whole number as one.
 Json figure(double value) {
   constexpr double kExact = 9007199254740992.0;
@@ -34,46 +38,54 @@ Json describe(const Trouble& trouble) {
           {"why", trouble.why}};
 }
 
+Json describe(const ReasonCounts& counts) {
+  Json json = Json::object();
+  for (const auto& [reason, count] : counts) json[reason] = count;
+  return json;
+}
+
 Json describe(const GatewayPicture& gateway, WallTime now) {
-  Json json = {{"state", gateway.state.empty() ? Json(nullptr) : Json(gateway.state)},
-               {"message", gateway.message},
-               {"guard", gateway.guard},
-               {"software", gateway.software},
-               {"time", moment(gateway.time)},
+  const GatewayStatus& status = gateway.status;
+  const bool heard = status.state != GatewayState::kUnknown;
+  Json json = {{"state", heard ? Json(to_string(status.state)) : Json(nullptr)},
+               {"message", status.message},
+               {"guard", status.guard},
+               {"software", status.software},
+               {"time", moment(gateway.metrics.time)},
                {"trouble", describe(gateway_trouble(gateway, now))}};
   json["metrics"] = Json::object();
-  for (const auto& [name, value] : gateway.figures) json["metrics"][name] = figure(value);
-  json["rejected_by"] = gateway.rejected_by;
-  json["refused"] = gateway.refused;
+  for (const auto& [name, value] : figures(gateway.metrics)) json["metrics"][name] = figure(value);
+  json["rejected_by"] = describe(gateway.metrics.rejected_by);
+  json["refused"] = describe(gateway.metrics.refused);
   return json;
 }
 
 Json describe(const DeviceRow& row) {
   const DevicePicture& device = *row.device;
-  const DeviceRecord record = device.record.value_or(DeviceRecord{});
-  const ReportedStatus words = device.words.value_or(ReportedStatus{});
+  const DeviceSummary summary = device.summary.value_or(DeviceSummary{});
+  const DeviceStatus status = device.status.value_or(DeviceStatus{});
   Json json = {{"name", *row.name},
                {"state", to_string(device.state)},
                {"trouble", describe(row.trouble)},
                {"accepted", known(device.accepted())},
                {"rejected", known(device.rejected())},
-               {"refused", known(record.refused)},
+               {"refused", known(summary.refused)},
                {"rejected_share", known(device.rejected_share())},
-               {"distance_ratio", known(record.distance_ratio)},
-               {"distance_trend", known(record.distance_trend)},
+               {"distance_ratio", known(summary.distance_ratio)},
+               {"distance_trend", known(summary.distance_trend)},
                {"last_seen", moment(device.last_seen())},
-               {"version", known(words.version)},
-               {"loss", known(words.loss)},
-               {"temperature_c", known(words.temperature_c)},
-               {"memory_free_mb", known(words.memory_free_mb)},
-               {"certificate_until", moment(words.certificate_until)},
-               {"software", words.software},
-               {"message", words.message}};
+               {"version", known(status.version)},
+               {"loss", known(status.loss)},
+               {"temperature_c", known(status.board.temperature_c)},
+               {"memory_free_mb", known(as_double(status.board.memory_free_mb))},
+               {"certificate_until", moment(status.certificate_until)},
+               {"software", status.software},
+               {"message", status.message}};
   json["last"] = nullptr;
-  if (record.last) {
-    json["last"] = {{"accepted", record.last->accepted},        {"reason", record.last->reason},
-                    {"distance", known(record.last->distance)}, {"bound", known(record.last->bound)},
-                    {"delay", known(record.last->delay)},       {"version", known(record.last->version)}};
+  if (summary.last) {
+    json["last"] = {{"accepted", summary.last->accepted},        {"reason", summary.last->reason},
+                    {"distance", known(summary.last->distance)}, {"bound", known(summary.last->bound)},
+                    {"delay", known(summary.last->delay)},       {"version", known(summary.last->version)}};
   }
   return json;
 }

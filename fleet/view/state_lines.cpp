@@ -7,16 +7,14 @@
 namespace aflguard::view {
 namespace {
 
-std::string count_of(const GatewayPicture& gateway, const char* name) {
-  const auto figure = gateway.figure(name);
-  return figure && *figure >= 0 ? grouped(static_cast<std::uint64_t>(*figure)) : "-";
+std::string count_text(const std::optional<std::uint64_t>& count) {
+  return count ? grouped(*count) : "-";
 }
 
-std::string gateway_words(const FleetState& picture, WallTime now) {
+std::string gateway_text(const FleetState& picture, WallTime now) {
   const GatewayPicture& gateway = picture.gateway();
   const Trouble trouble = gateway_trouble(gateway, now);
-  return (gateway.state.empty() ? "unknown" : gateway.state) +
-         (trouble.why.empty() ? "" : " (" + trouble.why + ")");
+  return std::string(to_string(gateway.status.state)) + (trouble.why.empty() ? "" : " (" + trouble.why + ")");
 }
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -28,12 +26,11 @@ std::string padded(const std::string& text, std::size_t width) {
 std::string summary_line(const FleetState& picture, WallTime now) {
   const std::vector<DeviceRow> rows = by_trouble(picture, now);
   const FleetTally fleet = tally(rows);
-  const GatewayPicture& gateway = picture.gateway();
-  std::string line = to_rfc3339(now) + " gateway " + gateway_words(picture, now) + ", v" +
-                     count_of(gateway, "version") + ", " +
-                     formatted("%.1f", gateway.figure("updates_per_second")) + " updates/s, +" +
-                     count_of(gateway, "accepted") + " -" + count_of(gateway, "rejected") + ", test error " +
-                     formatted("%.4f", gateway.figure("test_error")) + ", devices " +
+  const GatewayMetrics& metrics = picture.gateway().metrics;
+  std::string line = to_rfc3339(now) + " gateway " + gateway_text(picture, now) + ", v" +
+                     count_text(metrics.version) + ", " + formatted("%.1f", metrics.updates_per_second) +
+                     " updates/s, +" + count_text(metrics.accepted) + " -" + count_text(metrics.rejected) +
+                     ", test error " + formatted("%.4f", metrics.test_error) + ", devices " +
                      std::to_string(fleet.connected) + "/" + std::to_string(fleet.devices) + " connected";
   if (fleet.lost > 0) line += ", " + std::to_string(fleet.lost) + " lost";
   if (fleet.suspicious > 0) line += ", " + std::to_string(fleet.suspicious) + " suspicious";
@@ -60,13 +57,10 @@ std::vector<std::string> status_lines(const FleetState& picture, WallTime now) {
     const auto right = [](const std::string& text) {
       return text.size() < 8 ? std::string(8 - text.size(), ' ') + text : text;
     };
-    const auto number = [](const std::optional<std::uint64_t>& count) {
-      return count ? grouped(*count) : "-";
-    };
-    const auto ratio = device.record ? device.record->distance_ratio : std::nullopt;
+    const auto ratio = device.summary ? device.summary->distance_ratio : std::nullopt;
     lines.push_back(padded(*row.name, 24) + " " + padded(std::string(to_string(device.state)), 12) + "  " +
-                    right(percent(device.rejected_share())) + "  " + right(number(device.accepted())) + "  " +
-                    right(number(device.rejected())) + "  " + right(formatted("%.2f", ratio)) +
+                    right(percent(device.rejected_share())) + "  " + right(count_text(device.accepted())) +
+                    "  " + right(count_text(device.rejected())) + "  " + right(formatted("%.2f", ratio)) +
                     (row.trouble.why.empty() ? "" : "  " + row.trouble.why));
   }
   return lines;

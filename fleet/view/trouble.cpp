@@ -26,8 +26,8 @@ std::chrono::seconds gateway_silence(const GatewayPicture& gateway, WallTime now
   if (gateway.heard_at && now - *gateway.heard_at > kGatewaySilence) {
     silence = std::chrono::floor<seconds>(now - *gateway.heard_at);
   }
-  if (gateway.time && now - *gateway.time > kClockDifference) {
-    silence = std::max(silence, std::chrono::floor<seconds>(now - *gateway.time));
+  if (gateway.metrics.time && now - *gateway.metrics.time > kClockDifference) {
+    silence = std::max(silence, std::chrono::floor<seconds>(now - *gateway.metrics.time));
   }
   return silence;
 }
@@ -61,35 +61,36 @@ void add_rejections(Trouble& trouble, const DevicePicture& device) {
 }
 
 void add_distance(Trouble& trouble, const DevicePicture& device) {
-  if (!device.record || !device.record->distance_ratio) return;
-  const double ratio = *device.record->distance_ratio;
-  const double trend = device.record->distance_trend.value_or(0);
+  if (!device.summary || !device.summary->distance_ratio) return;
+  const double ratio = *device.summary->distance_ratio;
+  const double trend = device.summary->distance_trend.value_or(0);
   trouble.score += std::clamp(ratio, 0.0, 1.0);
   if (ratio > 1) return;  // its updates are rejected, which was said
   if (trend > 0 && ratio > 0.5 && ratio + kAhead * trend > 1) {
-    add(trouble, TroubleLevel::kNotice, 60, "moves away from the server update");
+    add(trouble, TroubleLevel::kNotice, 60, "moves away from the reference update");
   } else if (ratio > 0.9) {
     add(trouble, TroubleLevel::kNotice, 50, "close to the bound");
   }
 }
 
 void add_board(Trouble& trouble, const DevicePicture& device, WallTime now) {
-  if (!device.words) return;
-  const ReportedStatus& words = *device.words;
-  if (words.temperature_c && *words.temperature_c >= kHotCelsius) {
-    add(trouble, TroubleLevel::kNotice, 40, formatted("%.0f degrees C", *words.temperature_c));
+  if (!device.status) return;
+  const auto& temperature = device.status->board.temperature_c;
+  const auto& certificate_until = device.status->certificate_until;
+  if (temperature && *temperature >= kHotCelsius) {
+    add(trouble, TroubleLevel::kNotice, 40, formatted("%.0f degrees C", *temperature));
   }
-  if (words.certificate_until && *words.certificate_until - now < kCertificateNotice) {
-    const bool over = *words.certificate_until < now;
+  if (certificate_until && *certificate_until - now < kCertificateNotice) {
+    const bool over = *certificate_until < now;
     add(trouble, over ? TroubleLevel::kAlarm : TroubleLevel::kNotice, over ? 220 : 45,
         over ? "its certificate has ended"
              : "its certificate ends in " +
-                   short_duration(std::chrono::floor<std::chrono::seconds>(*words.certificate_until - now)));
+                   short_duration(std::chrono::floor<std::chrono::seconds>(*certificate_until - now)));
   }
 }
 
 void add_state(Trouble& trouble, const DevicePicture& device, WallTime now) {
-  const std::string message = device.words ? device.words->message : std::string();
+  const std::string message = device.status ? device.status->message : std::string();
   switch (device.state) {
     case DeviceState::kAlert:
       add(trouble, TroubleLevel::kAlarm, 250, message.empty() ? "needs somebody" : message);
@@ -123,25 +124,27 @@ Trouble trouble_of(const DevicePicture& device, WallTime now) {
   add_state(trouble, device, now);
   add_distance(trouble, device);
   add_board(trouble, device, now);
-  if (device.record && device.record->refused.value_or(0) > 0) {
+  if (device.summary && device.summary->refused.value_or(0) > 0) {
     add(trouble, TroubleLevel::kNotice, 30,
-        grouped(*device.record->refused) + (*device.record->refused == 1 ? " of its messages was refused"
-                                                                         : " of its messages were refused"));
+        grouped(*device.summary->refused) + (*device.summary->refused == 1
+                                                 ? " of its messages was refused"
+                                                 : " of its messages were refused"));
   }
   return trouble;
 }
 
 Trouble gateway_trouble(const GatewayPicture& gateway, WallTime now) {
   Trouble trouble;
-  if (gateway.state.empty() && !gateway.heard_at) {
+  const GatewayStatus& status = gateway.status;
+  if (status.state == GatewayState::kUnknown && !gateway.heard_at) {
     add(trouble, TroubleLevel::kWarning, 100, "the gateway was not heard yet");
     return trouble;
   }
-  if (gateway.state == "alert") {
-    add(trouble, TroubleLevel::kAlarm, 300, gateway.message.empty() ? "needs somebody" : gateway.message);
-  } else if (gateway.state == "lost") {
+  if (status.state == GatewayState::kAlert) {
+    add(trouble, TroubleLevel::kAlarm, 300, status.message.empty() ? "needs somebody" : status.message);
+  } else if (status.state == GatewayState::kLost) {
     add(trouble, TroubleLevel::kAlarm, 250, "the gateway is lost");
-  } else if (gateway.state == "disconnected") {
+  } else if (status.state == GatewayState::kDisconnected) {
     add(trouble, TroubleLevel::kWarning, 200, "the gateway was stopped");
   } else if (const auto silence = gateway_silence(gateway, now); silence > std::chrono::seconds::zero()) {
     add(trouble, TroubleLevel::kWarning, 150, "silent for " + short_duration(silence));
@@ -167,8 +170,7 @@ FleetTally tally(const std::vector<DeviceRow>& rows) {
   result.devices = rows.size();
   for (const DeviceRow& row : rows) {
     const DeviceState state = row.device->state;
-    result.connected += state == DeviceState::kInit || state == DeviceState::kReady ||
-                        state == DeviceState::kTraining || state == DeviceState::kAlert;
+    result.connected += is_connected(state);
     result.lost += state == DeviceState::kLost;
     result.alert += state == DeviceState::kAlert;
     result.suspicious += row.trouble.suspicious;

@@ -9,13 +9,6 @@
 
 namespace aflguard::view {
 
-std::string plain_text(std::string_view text, std::size_t limit) {
-  std::string plain(text.substr(0, limit));
-  std::replace_if(
-      plain.begin(), plain.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return plain;
-}
-
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");

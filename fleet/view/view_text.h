@@ -8,10 +8,6 @@
 
 namespace aflguard::view {
 
-/// Words of others, made harmless for a terminal and a table: printable ASCII only, everything else becomes
-/// '?', cut to `limit`.
-[[nodiscard]] std::string plain_text(std::string_view text, std::size_t limit);
-
 /// "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t number);
 /// printf of one number.

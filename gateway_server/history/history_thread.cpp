@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/system/disk_space.h"
-#include "gateway_server/history/history_question.h"
+#include "core/telemetry/history_answer.h"
+#include "gateway_server/history/answer_points.h"
+#include "gateway_server/history/history_plan.h"
 
 namespace aflguard::gateway {
 namespace {

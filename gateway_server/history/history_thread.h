@@ -14,12 +14,11 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/telemetry/history_question.h"
 #include "gateway_server/history/history_points.h"
 #include "gateway_server/history/history_store.h"
 
 namespace aflguard::gateway {
-
-struct HistoryQuestion;
 
 /// Keeps the history and answers questions about it, on a separate thread: what is too much is dropped, what
 /// fails is logged once, and nobody waits for it.

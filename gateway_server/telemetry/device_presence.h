@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/telemetry/states.h"
 
 namespace aflguard::gateway {
 
@@ -18,22 +19,22 @@ class DevicePresence final {
   /// What a message changed. `kind` is an event's (docs/topics.md), empty when it makes none.
   struct Change {
     std::string_view kind;
-    std::string_view state;
+    DeviceState state = DeviceState::kUnknown;
     std::string message;  ///< the device's own, for an alert
   };
   /// Takes one status message; none when nothing changed or it is no status. What a broker has kept
   /// (`retained`) tells how things are, and is no event for a device that was not known before.
   std::optional<Change> take(std::string_view device, std::span<const std::byte> payload, bool retained);
 
-  /// The state that the device told last; empty when it never did.
-  [[nodiscard]] std::string_view state(std::string_view device) const;
+  /// The state that the device reported last; kUnknown when it never did.
+  [[nodiscard]] DeviceState state(std::string_view device) const;
   /// Devices in a state that only a connected one has.
   [[nodiscard]] std::size_t connected() const { return connected_; }
   /// Forgets every device for which `keep` is false.
   void forget_unless(const std::function<bool(std::string_view)>& keep);
 
  private:
-  std::map<std::string, std::string_view, std::less<>> states_;  ///< views of constants
+  std::map<std::string, DeviceState, std::less<>> states_;
   std::size_t connected_ = 0;
 };
 

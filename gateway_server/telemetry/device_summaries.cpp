@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/rfc3339.h"
-#include "core/telemetry/json_numbers.h"
-
 namespace aflguard::gateway {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kWeight = 1.0 / 16;  // of the newest in a running mean
 constexpr std::size_t kFewestForTrend = 4;
@@ -20,25 +15,20 @@ void average_in(double& mean, std::uint64_t& count, double value) {
   mean += (value - mean) * std::max(kWeight, 1 / static_cast<double>(count));
 }
 
-std::string time_text(std::int64_t time_ms) {
-  using namespace std::chrono;
-  return to_rfc3339(floor<seconds>(sys_time<milliseconds>(milliseconds(time_ms))));
-}
-
 /// How near to the guard's limit; none where there is no such limit.
 std::optional<double> ratio_of(double distance, double bound) {
   if (!std::isfinite(distance) || !std::isfinite(bound) || bound <= 0) return std::nullopt;
   return distance / bound;
 }
 
-Json last_json(const JudgedUpdate& last) {
-  return {{"accepted", last.verdict.accepted},
-          {"reason", std::string(to_string(last.verdict.reason))},
-          {"distance", short_number(last.verdict.distance)},
-          {"bound", short_number(last.verdict.bound)},
-          {"delay", last.verdict.delay},
-          {"version", last.version},
-          {"altered", short_number(last.verdict.altered)}};
+LastVerdict last_verdict(const JudgedUpdate& last) {
+  return {.accepted = last.verdict.accepted,
+          .reason = std::string(to_string(last.verdict.reason)),
+          .delay = last.verdict.delay,
+          .distance = last.verdict.distance,
+          .bound = last.verdict.bound,
+          .version = last.version,
+          .altered = last.verdict.altered};
 }
 
 }  // namespace
@@ -58,8 +48,9 @@ void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
   entry.rejected = update.rejected;
   entry.last_seen_ms = update.time_ms;
   entry.last = update;
-  entry.recent.push_back({update.time_ms, verdict.distance, verdict.bound, verdict.accepted});
-  if (entry.recent.size() > kRecent) entry.recent.pop_front();
+  entry.recent.push_back(
+      {from_milliseconds(update.time_ms), verdict.distance, verdict.bound, verdict.accepted});
+  if (entry.recent.size() > kMaxRecentVerdicts) entry.recent.pop_front();
   average_in(entry.rejected_share, entry.verdicts, verdict.accepted ? 0 : 1);
   if (const auto ratio = ratio_of(verdict.distance, verdict.bound)) {
     average_in(entry.ratio, entry.ratios, *ratio);
@@ -73,7 +64,7 @@ void DeviceSummaries::refused(const std::string& device, std::uint64_t count, Ti
   make_due(device, entry, now);
 }
 
-void DeviceSummaries::state_changed(const std::string& device, std::string_view state, Time now) {
+void DeviceSummaries::state_changed(const std::string& device, DeviceState state, Time now) {
   Entry& entry = entries_[device];
   entry.state = state;
   make_due(device, entry, now);
@@ -103,22 +94,21 @@ void DeviceSummaries::make_due(const std::string& device, Entry& entry, Time now
   queue_.emplace(*entry.due, device);
 }
 
-std::optional<DeviceSummaries::Due> DeviceSummaries::next(Time now,
-                                                          std::chrono::system_clock::time_point wall) {
+std::optional<DeviceSummaries::Due> DeviceSummaries::next(Time now, WallTime wall) {
   if (queue_.empty() || queue_.begin()->first > now || !budget_.take(now)) return std::nullopt;
   const auto node = queue_.extract(queue_.begin());
   const std::string& device = node.value().second;
   Entry& entry = entries_.find(device)->second;
   entry.due.reset();
   entry.told = now;
-  return Due{device, json(device, entry, wall)};
+  return Due{device, to_json(summary(device, entry, wall))};
 }
 
 /// The slope of distance / bound over the latest verdicts, by least squares.
 std::optional<double> DeviceSummaries::trend(const Entry& entry) {
   std::vector<double> ratios;
-  for (const Recent& recent : entry.recent) {
-    if (const auto ratio = ratio_of(recent.distance, recent.bound)) ratios.push_back(*ratio);
+  for (const JudgedDistance& recent : entry.recent) {
+    if (const auto ratio = ratio_of(*recent.distance, *recent.bound)) ratios.push_back(*ratio);
   }
   if (ratios.size() < kFewestForTrend) return std::nullopt;
   const double middle = static_cast<double>(ratios.size() - 1) / 2;
@@ -132,25 +122,21 @@ std::optional<double> DeviceSummaries::trend(const Entry& entry) {
   return along / square;
 }
 
-std::string DeviceSummaries::json(const std::string& device, const Entry& entry,
-                                  std::chrono::system_clock::time_point wall) {
-  Json recent = Json::array();
-  for (const Recent& one : entry.recent) {
-    recent.push_back(
-        {one.time_ms, short_number(one.distance), short_number(one.bound), one.accepted ? 1 : 0});
-  }
-  Json json = {{"schema", "aflguard-device-summary-1"}, {"device", device}, {"time", to_rfc3339(wall)}};
-  json["state"] = entry.state.empty() ? Json() : Json(entry.state);
-  json["accepted"] = entry.accepted;
-  json["rejected"] = entry.rejected;
-  json["refused"] = entry.refused;
-  json["recent_rejected_share"] = entry.verdicts > 0 ? short_number(entry.rejected_share) : Json();
-  json["last"] = entry.last ? last_json(*entry.last) : Json();
-  json["recent"] = std::move(recent);
-  json["distance_ratio"] = entry.ratios > 0 ? short_number(entry.ratio) : Json();
-  json["distance_trend"] = short_number(trend(entry));
-  json["last_seen"] = entry.last_seen_ms > 0 ? Json(time_text(entry.last_seen_ms)) : Json();
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+DeviceSummary DeviceSummaries::summary(const std::string& device, const Entry& entry, WallTime wall) {
+  DeviceSummary summary;
+  summary.device = device;
+  summary.time = wall;
+  summary.state = entry.state;
+  summary.accepted = entry.accepted;
+  summary.rejected = entry.rejected;
+  summary.refused = entry.refused;
+  if (entry.verdicts > 0) summary.recent_rejected_share = entry.rejected_share;
+  if (entry.last) summary.last = last_verdict(*entry.last);
+  summary.recent.assign(entry.recent.begin(), entry.recent.end());
+  if (entry.ratios > 0) summary.distance_ratio = entry.ratio;
+  summary.distance_trend = trend(entry);
+  if (entry.last_seen_ms > 0) summary.last_seen = from_milliseconds(entry.last_seen_ms);
+  return summary;
 }
 
 }  // namespace aflguard::gateway

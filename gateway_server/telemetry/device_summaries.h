@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "core/base/rate_budget.h"
+#include "core/telemetry/device_summary.h"
+#include "core/telemetry/telemetry_limits.h"
 #include "gateway_server/judging/judged_update.h"
 
 namespace aflguard::gateway {
@@ -23,7 +25,6 @@ class DeviceSummaries final {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds kBetween{2};
-  static constexpr std::size_t kRecent = 16;
 
   explicit DeviceSummaries(double per_second) : budget_(per_second) {}
 
@@ -33,7 +34,7 @@ class DeviceSummaries final {
   void judged(const JudgedUpdate& update, Time now);
   /// `count`: refused messages of that device since the start.
   void refused(const std::string& device, std::uint64_t count, Time now);
-  void state_changed(const std::string& device, std::string_view state, Time now);
+  void state_changed(const std::string& device, DeviceState state, Time now);
   /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
   /// Everything is to be told again: there is a new broker.
@@ -44,24 +45,18 @@ class DeviceSummaries final {
     std::string json;
   };
   /// The next summary to publish, if one may go now.
-  [[nodiscard]] std::optional<Due> next(Time now, std::chrono::system_clock::time_point wall);
+  [[nodiscard]] std::optional<Due> next(Time now, WallTime wall);
 
  private:
-  struct Recent {
-    std::int64_t time_ms = 0;
-    double distance = 0;
-    double bound = 0;
-    bool accepted = false;
-  };
   struct Entry {
     std::uint64_t accepted = 0;
     std::uint64_t rejected = 0;
     std::uint64_t refused = 0;
     std::int64_t last_seen_ms = 0;
-    std::string state;
+    DeviceState state = DeviceState::kUnknown;
     std::optional<JudgedUpdate> last;
-    std::deque<Recent> recent;
-    std::uint64_t verdicts = 0;  ///< that the running means have seen
+    std::deque<JudgedDistance> recent;  ///< at most kMaxRecentVerdicts
+    std::uint64_t verdicts = 0;         ///< that the running means have seen
     double rejected_share = 0;
     std::uint64_t ratios = 0;
     double ratio = 0;
@@ -69,8 +64,7 @@ class DeviceSummaries final {
     std::optional<Time> due;
   };
   void make_due(const std::string& device, Entry& entry, Time now);
-  [[nodiscard]] static std::string json(const std::string& device, const Entry& entry,
-                                        std::chrono::system_clock::time_point wall);
+  [[nodiscard]] static DeviceSummary summary(const std::string& device, const Entry& entry, WallTime wall);
   [[nodiscard]] static std::optional<double> trend(const Entry& entry);
 
   RateBudget budget_;

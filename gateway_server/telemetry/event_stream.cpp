@@ -1,6 +1,6 @@
 #include "gateway_server/telemetry/event_stream.h"
 
-#include "gateway_server/telemetry/telemetry.h"
+#include "core/telemetry/fleet_event.h"
 
 namespace aflguard::gateway {
 
@@ -22,7 +22,9 @@ bool EventStream::send(std::string_view kind, std::string_view device, std::stri
                        std::size_t most) {
   const auto now = clock_.steady();
   while (!sent_.empty() && now - sent_.front() >= std::chrono::seconds(1)) sent_.pop_front();
-  if (sent_.size() >= most || !publish_(event_json(kind, device, text, clock_.wall()))) return false;
+  if (sent_.size() >= most) return false;
+  const FleetEvent event{clock_.wall(), std::string(kind), std::string(device), std::string(text)};
+  if (!publish_(to_json(event))) return false;
   sent_.push_back(now);
   return true;
 }

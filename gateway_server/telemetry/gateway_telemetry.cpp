@@ -4,6 +4,7 @@
 
 #include "core/system/service_notify.h"
 #include "core/verdict/verdict.h"
+#include "gateway_server/telemetry/counted_metrics.h"
 
 namespace aflguard::gateway {
 namespace {
@@ -29,7 +30,7 @@ GatewayTelemetry::GatewayTelemetry(TelemetryParts parts)
           parts_.clock),
       collector_(parts_.name, parts_.store_folder, parts_.counters, parts_.clock),
       health_(parts_.counters, parts_.clock),
-      server_(parts_.counters, health_),
+      server_(parts_.name, parts_.counters, health_),
       summaries_due_(kSummaryInterval),
       history_due_(kHistoryInterval),
       metrics_due_(parts_.interval) {
@@ -113,14 +114,16 @@ void GatewayTelemetry::follow_store() {
 }
 
 void GatewayTelemetry::publish_state() {
-  publish_status(store_failing_ ? "alert" : "ready",
+  publish_status(store_failing_ ? GatewayState::kAlert : GatewayState::kReady,
                  store_failing_ ? "the store cannot be written; see the log" : "");
 }
 
-void GatewayTelemetry::publish_status(std::string_view state, std::string_view message) {
-  parts_.retain({.topic = parts_.topics.gateway_status(),
-                 .payload = as_bytes(status_json(state, parts_.name, message)),
-                 .retained = true});
+void GatewayTelemetry::publish_status(GatewayState state, const std::string& message) {
+  const GatewayName& name = parts_.name;
+  parts_.retain(
+      {.topic = parts_.topics.gateway_status(),
+       .payload = as_bytes(to_json(GatewayStatus{state, name.fleet, name.guard, name.software, message})),
+       .retained = true});
 }
 
 void GatewayTelemetry::publish_summaries(Time now) {
@@ -141,10 +144,11 @@ void GatewayTelemetry::publish_sensors(Time now) {
 }
 
 void GatewayTelemetry::publish_metrics(Time now) {
-  TelemetryFacts known = metrics(now);
+  GatewayMetrics known = metrics(now);
   collector_.add_interval(known, now);
+  add_counters(known, parts_.counters);
   parts_.retain({.topic = parts_.topics.gateway_metrics(),
-                 .payload = as_bytes(metrics_json(parts_.counters, known)),
+                 .payload = as_bytes(to_json(known)),
                  .retained = true,
                  .best_effort = true});
   server_.show(std::move(known));
@@ -162,12 +166,13 @@ void GatewayTelemetry::notify_service() {
                 std::to_string(parts_.counters.rejected) + " rejected");
 }
 
-TelemetryFacts GatewayTelemetry::metrics(Time now) const {
-  TelemetryFacts facts = collector_.collect(now, parts_.load());
-  facts.devices = parts_.registry.enrolled();
-  facts.devices_connected = presence_.connected();
-  facts.refused = parts_.refusals.counts();
-  return facts;
+GatewayMetrics GatewayTelemetry::metrics(Time now) const {
+  GatewayMetrics known = collector_.collect(now, parts_.load());
+  known.devices = parts_.registry.enrolled();
+  known.devices_connected = presence_.connected();
+  const auto refused = parts_.refusals.counts();
+  known.refused.assign(refused.begin(), refused.end());
+  return known;
 }
 
 HistoryCollector::Totals GatewayTelemetry::totals() const {
@@ -203,7 +208,7 @@ void GatewayTelemetry::stop_history() {
 
 void GatewayTelemetry::publish_goodbye(Time now) {
   publish_metrics(now);
-  publish_status("disconnected", "stopped by its owner");
+  publish_status(GatewayState::kDisconnected, "stopped by its owner");
 }
 
 }  // namespace aflguard::gateway

@@ -11,6 +11,8 @@
 #include "core/base/clock.h"
 #include "core/base/every.h"
 #include "core/base/log.h"
+#include "core/telemetry/gateway_metrics.h"
+#include "core/telemetry/gateway_status.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
 #include "gateway_server/history/fleet_history.h"
@@ -85,13 +87,13 @@ class GatewayTelemetry final {
 
  private:
   void publish_state();
-  void publish_status(std::string_view state, std::string_view message);
+  void publish_status(GatewayState state, const std::string& message);
   void follow_store();
   void publish_summaries(Time now);
   void publish_sensors(Time now);
   void publish_metrics(Time now);
   void notify_service();
-  [[nodiscard]] TelemetryFacts metrics(Time now) const;
+  [[nodiscard]] GatewayMetrics metrics(Time now) const;
   [[nodiscard]] HistoryCollector::Totals totals() const;
 
   TelemetryParts parts_;

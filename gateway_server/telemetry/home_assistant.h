@@ -10,7 +10,7 @@
 #include "core/base/rate_budget.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
-#include "gateway_server/telemetry/telemetry.h"
+#include "gateway_server/telemetry/gateway_name.h"
 
 namespace aflguard::gateway {
 

@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "core/base/clock.h"
-#include "gateway_server/telemetry/telemetry.h"
+#include "core/telemetry/gateway_metrics.h"
+#include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/telemetry/gateway_name.h"
 
 namespace aflguard::gateway {
 
@@ -29,9 +31,9 @@ class MetricsCollector final {
                    const Clock& clock);
 
   /// As things are at `now`; devices and refusals are filled in by others.
-  [[nodiscard]] TelemetryFacts collect(Time now, const GatewayLoad& load) const;
+  [[nodiscard]] GatewayMetrics collect(Time now, const GatewayLoad& load) const;
   /// Adds the rates since the call before, and begins a new interval.
-  void add_interval(TelemetryFacts& facts, Time now);
+  void add_interval(GatewayMetrics& metrics, Time now);
 
  private:
   /// The counters when the interval began.

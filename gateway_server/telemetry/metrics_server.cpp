@@ -1,12 +1,13 @@
 #include "gateway_server/telemetry/metrics_server.h"
 
+#include "gateway_server/telemetry/health.h"
 #include "gateway_server/telemetry/prometheus_text.h"
 
 namespace aflguard::gateway {
 
-void MetricsServer::show(TelemetryFacts facts) {
+void MetricsServer::show(GatewayMetrics metrics) {
   const std::lock_guard lock(mutex_);
-  facts_ = std::move(facts);
+  metrics_ = std::move(metrics);
 }
 
 Status MetricsServer::open(const std::string& address, LogSink& log) {
@@ -20,10 +21,10 @@ Status MetricsServer::open(const std::string& address, LogSink& log) {
 
 HttpReply MetricsServer::answer(std::string_view path) const {
   if (path == "/metrics") {
-    ScrapeFacts scrape;
+    Scrape scrape{.name = name_};
     {
       const std::lock_guard lock(mutex_);
-      scrape.facts = facts_;
+      scrape.metrics = metrics_;
     }
     scrape.broker_connected = health_.connected();
     return {.type = kPrometheusType, .body = prometheus_text(counters_, scrape)};

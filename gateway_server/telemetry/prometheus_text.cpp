@@ -66,24 +66,26 @@ class Writer final {
   std::string text_;
 };
 
-void write_updates(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+void write_updates(Writer& out, const GatewayCounters& counters, const GatewayMetrics& metrics) {
   out.counter("aflguard_updates_accepted_total", "Updates that the guard accepted.", counters.accepted);
   out.begin("aflguard_updates_rejected_total", "Updates that the guard rejected, by its reason.", "counter");
   for (auto i = static_cast<std::size_t>(kFirstRejection); i <= static_cast<std::size_t>(kLastRejection);
        ++i) {
-    out.sample("aflguard_updates_rejected_total{reason=" + label_value(to_string(static_cast<Reason>(i))) + "}",
-               counters.rejected_by[i].load());
+    out.sample(
+        "aflguard_updates_rejected_total{reason=" + label_value(to_string(static_cast<Reason>(i))) + "}",
+        counters.rejected_by[i].load());
   }
   out.counter("aflguard_updates_altered_total", "Accepted updates that were not applied as they were sent.",
               counters.altered);
   out.counter("aflguard_updates_repeated_total", "Updates that had been judged before.", counters.repeats);
   out.begin("aflguard_messages_refused_total", "Messages that were never judged, by the reason.", "counter");
-  for (const auto& [reason, count] : facts.refused) {
+  for (const auto& [reason, count] : metrics.refused) {
     out.sample("aflguard_messages_refused_total{reason=" + label_value(reason) + "}", count);
   }
   out.counter("aflguard_messages_dropped_total", "Messages lost because the gateway could not keep up.",
-              facts.dropped_messages);
-  out.counter("aflguard_transfers_abandoned_total", "Updates of which not all pieces came.", facts.abandoned);
+              metrics.dropped_messages.value_or(0));
+  out.counter("aflguard_transfers_abandoned_total", "Updates of which not all pieces came.",
+              metrics.abandoned.value_or(0));
 }
 
 void write_delays(Writer& out, const GatewayCounters& counters) {
@@ -99,7 +101,7 @@ void write_delays(Writer& out, const GatewayCounters& counters) {
   out.sample(name + "_count", sum);
 }
 
-void write_model(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+void write_model(Writer& out, const GatewayCounters& counters, const GatewayMetrics& metrics) {
   out.gauge("aflguard_model_version", "Version of the global model.", static_cast<double>(counters.version));
   out.gauge("aflguard_model_iteration", "Updates judged in the model's whole life.",
             static_cast<double>(counters.iteration));
@@ -107,30 +109,28 @@ void write_model(Writer& out, const GatewayCounters& counters, const TelemetryFa
   out.gauge("aflguard_test_error", "Error of the model on the gateway's evaluation samples.",
             error >= 0 ? std::optional<double>(error) : std::nullopt);
   std::optional<double> age;
-  if (facts.reference_version) {
-    age =
-        std::max(0.0, static_cast<double>(counters.version) - static_cast<double>(*facts.reference_version));
+  if (metrics.reference_version) {
+    age = std::max(0.0,
+                   static_cast<double>(counters.version) - static_cast<double>(*metrics.reference_version));
   }
   out.gauge("aflguard_reference_age_versions", "Model versions since the server update was computed.", age);
   out.gauge("aflguard_reference_age_seconds", "Seconds since the server update was computed.",
-            facts.reference_age_seconds);
+            metrics.reference_age_seconds);
   out.counter("aflguard_references_total", "Server updates computed.", counters.references);
 }
 
-void write_fleet(Writer& out, const ScrapeFacts& scrape) {
-  const TelemetryFacts& facts = scrape.facts;
-  out.gauge("aflguard_devices_enrolled", "Devices in the fleet's book.", static_cast<double>(facts.devices));
-  out.gauge("aflguard_devices_connected", "Devices that say that they are there.",
-            static_cast<double>(facts.devices_connected));
+void write_fleet(Writer& out, const Scrape& scrape) {
+  const GatewayMetrics& metrics = scrape.metrics;
+  out.gauge("aflguard_devices_enrolled", "Devices in the fleet's book.", metrics.devices);
+  out.gauge("aflguard_devices_connected", "Devices that say that they are there.", metrics.devices_connected);
   out.gauge("aflguard_broker_connected", "1 while the gateway has a broker.",
             scrape.broker_connected ? 1 : 0);
-  out.gauge("aflguard_queue_updates", "Updates between arrival and verdict.",
-            static_cast<double>(facts.waiting));
-  out.gauge("aflguard_inbox_bytes", "Unfinished updates.", static_cast<double>(facts.inbox_bytes));
-  out.gauge("aflguard_outbox_bytes", "Answers on their way.", static_cast<double>(facts.outbox_bytes));
+  out.gauge("aflguard_queue_updates", "Updates between arrival and verdict.", metrics.queue);
+  out.gauge("aflguard_inbox_bytes", "Unfinished updates.", metrics.inbox_bytes);
+  out.gauge("aflguard_outbox_bytes", "Answers on their way.", metrics.outbox_bytes);
 }
 
-void write_store(Writer& out, const GatewayCounters& counters, const TelemetryFacts& facts) {
+void write_store(Writer& out, const GatewayCounters& counters, const GatewayMetrics& metrics) {
   out.begin("aflguard_commit_duration_seconds", "Time that it takes to make verdicts durable.", "summary");
   out.sample("aflguard_commit_duration_seconds_sum", static_cast<double>(counters.commit_microseconds) / 1e6);
   out.sample("aflguard_commit_duration_seconds_count", counters.commits.load());
@@ -138,8 +138,8 @@ void write_store(Writer& out, const GatewayCounters& counters, const TelemetryFa
               counters.commit_failures);
   out.gauge("aflguard_store_failing", "1 while nothing can be stored, so nothing is answered.",
             counters.store_failing ? 1 : 0);
-  out.gauge("aflguard_store_free_bytes", "Free space where the store lies.", facts.store_free_bytes);
-  out.gauge("aflguard_store_size_bytes", "All space where the store lies.", facts.store_total_bytes);
+  out.gauge("aflguard_store_free_bytes", "Free space where the store lies.", metrics.store_free_bytes);
+  out.gauge("aflguard_store_size_bytes", "All space where the store lies.", metrics.store_total_bytes);
   out.gauge("aflguard_recording_bytes", "Size of the running recording.",
             static_cast<double>(counters.recorded_bytes));
   out.counter("aflguard_replies_total", "Verdicts sent.", counters.replies);
@@ -151,19 +151,19 @@ void write_store(Writer& out, const GatewayCounters& counters, const TelemetryFa
 
 }  // namespace
 
-std::string prometheus_text(const GatewayCounters& counters, const ScrapeFacts& scrape) {
-  const TelemetryFacts& facts = scrape.facts;
+std::string prometheus_text(const GatewayCounters& counters, const Scrape& scrape) {
+  const GatewayMetrics& metrics = scrape.metrics;
   Writer out;
   out.begin("aflguard_gateway_info", "Who is measured; always 1.", "gauge");
-  out.sample("aflguard_gateway_info{fleet=" + label_value(facts.name.fleet) +
-                 ",guard=" + label_value(facts.name.guard) + ",software=" + label_value(facts.name.software) + "}",
+  out.sample("aflguard_gateway_info{fleet=" + label_value(scrape.name.fleet) + ",guard=" +
+                 label_value(scrape.name.guard) + ",software=" + label_value(scrape.name.software) + "}",
              std::uint64_t{1});
-  out.gauge("aflguard_uptime_seconds", "Seconds since the gateway started.", facts.uptime_seconds);
-  write_updates(out, counters, facts);
+  out.gauge("aflguard_uptime_seconds", "Seconds since the gateway started.", metrics.uptime_seconds);
+  write_updates(out, counters, metrics);
   write_delays(out, counters);
-  write_model(out, counters, facts);
+  write_model(out, counters, metrics);
   write_fleet(out, scrape);
-  write_store(out, counters, facts);
+  write_store(out, counters, metrics);
   out.gauge("process_resident_memory_bytes", "Resident memory of the gateway.",
             resident_megabytes() * 1048576);
   return out.take();

@@ -127,7 +127,7 @@ struct World {
     return done();
   }
   bool run_until_verdicts(std::uint64_t count) {
-    return run_until([&, count] { return engine->status().accepted + engine->status().rejected >= count; });
+    return run_until([&, count] { return *engine->status().accepted + *engine->status().rejected >= count; });
   }
 
   TemporaryFolder folder;
@@ -256,7 +256,7 @@ TEST("A lost verdict: the same bytes go again, and nothing counts twice") {
   TEST_ASSERT_TRUE(world.gateway->seen[2].repeat);
   world.gateway->answers = true;
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
-  TEST_ASSERT_EQUAL_UINT64(1, world.engine->status().accepted);
+  TEST_ASSERT_EQUAL_UINT64(1, *world.engine->status().accepted);
   ASSERT_CONTAINS(world.log.text, "no verdict for update 1 yet; sending it again");
 }
 
@@ -463,7 +463,7 @@ TEST("What a stranger signed counts for nothing: no model, no verdict; it is cou
   TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
   foreign.send_verdict(foreign.verdict_for("pi-1", world.gateway->seen[0].message));
   TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->status().refused == 2; }));
-  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().accepted);
 }
 
 TEST("A verdict for another update than the one that waits does not count for it") {
@@ -477,7 +477,7 @@ TEST("A verdict for another update than the one that waits does not count for it
   other.highest_sequence = 0;
   world.gateway->send_verdict(other);
   world.run_until([] { return false; }, 1s);
-  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().accepted);
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().accepted);
 }
 
 TEST("A gateway without room is asked again later, and the update is not given up") {
@@ -491,10 +491,10 @@ TEST("A gateway without room is asked again later, and the update is not given u
   full.reason = 74;
   world.gateway->send_verdict(full);
   world.run_until([] { return false; }, 1s);
-  TEST_ASSERT_EQUAL_UINT64(0, world.engine->status().rejected);
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().rejected);
   world.gateway->answers = true;
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
-  TEST_ASSERT_EQUAL_UINT64(1, world.engine->status().accepted);
+  TEST_ASSERT_EQUAL_UINT64(1, *world.engine->status().accepted);
 }
 
 TEST("The package of another model: the device says so and waits") {

@@ -60,7 +60,7 @@ struct Desk {
   InProcessBroker broker{1};
   BrokerClock clock{broker};
   KeptLog log;
-  BoardFacts board;
+  BoardReadings board;
   StatusOptions options;
   std::unique_ptr<MessageBus> reader = broker.client("operator");
   std::unique_ptr<MessageBus> bus = broker.client("pi-1");

@@ -1,4 +1,4 @@
-#include "fleet/view/history_answer.h"
+#include "core/telemetry/telemetry_limits.h"
 #include "fleet/view/state_document.h"
 #include "fleet/view/state_lines.h"
 #include "tests/fleet/view/messages.h"
@@ -10,16 +10,17 @@ using namespace aflguard::testing;
 
 TEST("A picture holds what the topics say") {
   const FleetState picture = small_fleet();
-  TEST_ASSERT_EQUAL_STRING("ready", picture.gateway().state.c_str());
-  TEST_ASSERT_EQUAL_DOUBLE(1234, *picture.gateway().figure("version"));
-  TEST_ASSERT_EQUAL_UINT64(338, picture.gateway().rejected_by.at("too-far"));
-  TEST_ASSERT_EQUAL_size_t(4, picture.gateway().delay_counts.size());
+  TEST_ASSERT_TRUE(picture.gateway().status.state == GatewayState::kReady);
+  TEST_ASSERT_EQUAL_UINT64(1234, *picture.gateway().metrics.version);
+  const auto& [reason, count] = picture.gateway().metrics.rejected_by.back();
+  TEST_ASSERT_TRUE(reason == "too-far" && count == 338);
+  TEST_ASSERT_EQUAL_size_t(4, picture.gateway().metrics.delay_histogram.counts.size());
   TEST_ASSERT_EQUAL_size_t(3, picture.devices().size());
   const DevicePicture& device = picture.devices().at("pi-1");
   TEST_ASSERT_TRUE(device.state == DeviceState::kTraining);
-  TEST_ASSERT_EQUAL_DOUBLE(51.5, *device.words->temperature_c);
-  TEST_ASSERT_EQUAL_size_t(16, device.record->recent.size());
-  TEST_ASSERT_EQUAL_DOUBLE(0.65, *device.record->recent.front().ratio());
+  TEST_ASSERT_EQUAL_DOUBLE(51.5, *device.status->board.temperature_c);
+  TEST_ASSERT_EQUAL_size_t(16, device.summary->recent.size());
+  TEST_ASSERT_EQUAL_DOUBLE(0.65, *device.summary->recent.front().ratio());
   TEST_ASSERT_EQUAL_size_t(1, picture.events().size());
   TEST_ASSERT_EQUAL_DOUBLE(0.0546, *picture.test_error().latest());
   TEST_ASSERT_EQUAL_UINT64(0, picture.counters().ignored);
@@ -29,8 +30,8 @@ TEST("A last will makes a device lost and keeps what it said before") {
   const FleetState picture = small_fleet();
   const DevicePicture& device = picture.devices().at("pi-2");
   TEST_ASSERT_TRUE(device.state == DeviceState::kLost);
-  TEST_ASSERT_EQUAL_UINT64(812, *device.words->version);
-  TEST_ASSERT_EQUAL_STRING("gone without a word", device.words->message.c_str());
+  TEST_ASSERT_EQUAL_UINT64(812, *device.status->version);
+  TEST_ASSERT_EQUAL_STRING("gone without a word", device.status->message.c_str());
 }
 
 TEST("The device's own state counts, and the gateway's word where it has none") {
@@ -48,6 +49,15 @@ TEST("An empty message means that the thing is gone") {
   TEST_ASSERT_TRUE(picture.devices().contains("pi-1"));
   picture.take("aflguard/v1/f/gateway/devices/pi-1", "", kNow);
   TEST_ASSERT_FALSE(picture.devices().contains("pi-1"));
+  take(picture, "gateway/devices/pi-1", summary("pi-1", 90, 6, 0.05, 0.65));
+  take(picture, "up/pi-1/status", status("pi-1", "alert"));
+  picture.take("aflguard/v1/f/up/pi-1/status", "", kNow);
+  TEST_ASSERT_TRUE(picture.devices().at("pi-1").state == DeviceState::kTraining);  // by the gateway's summary
+  picture.take("aflguard/v1/f/gateway/devices/pi-1", "", kNow);
+  picture.take("aflguard/v1/f/gateway/status", "", kNow);
+  picture.take("aflguard/v1/f/gateway/metrics", "", kNow);
+  TEST_ASSERT_TRUE(picture.gateway().status.state == GatewayState::kUnknown);
+  TEST_ASSERT_FALSE(picture.gateway().heard_at.has_value() || picture.gateway().metrics.version.has_value());
   picture.take("aflguard/v1/f/up/nobody/status", "", kNow);
   TEST_ASSERT_EQUAL_size_t(2, picture.devices().size());
   TEST_ASSERT_EQUAL_UINT64(0, picture.counters().ignored);
@@ -94,11 +104,11 @@ TEST("Figures of a wrong kind are not known, and texts cannot steer a terminal")
   hostile["certificate_until"] = "tomorrow";
   hostile["message"] = "\x1b[2J\x1b]0;owned\x07 caf\u00e9\n" + std::string(5000, 'x');
   take(picture, "up/pi-1/status", hostile);
-  const ReportedStatus& words = *picture.devices().at("pi-1").words;
-  TEST_ASSERT_FALSE(words.version.has_value() || words.accepted.has_value() || words.loss.has_value() ||
-                    words.certificate_until.has_value());
-  TEST_ASSERT_EQUAL_size_t(160, words.message.size());
-  for (const char letter : words.message) TEST_ASSERT_TRUE(letter >= ' ' && letter <= '~');
+  const DeviceStatus& told = *picture.devices().at("pi-1").status;
+  TEST_ASSERT_FALSE(told.version.has_value() || told.accepted.has_value() || told.loss.has_value() ||
+                    told.certificate_until.has_value());
+  TEST_ASSERT_EQUAL_size_t(160, told.message.size());
+  for (const char letter : told.message) TEST_ASSERT_TRUE(letter >= ' ' && letter <= '~');
 
   Json summary_message = summary("pi-1", 1, 1, 0.5, 1.0);
   summary_message["recent"] = Json::array({1, "x", Json::array(), {1, 2}, {-1, 2, 3, 1}, {1e300, 2, 3, 1}});
@@ -106,11 +116,11 @@ TEST("Figures of a wrong kind are not known, and texts cannot steer a terminal")
   for (int i = 0; i < 100; ++i) summary_message["recent"].push_back({1000 + i, 1, 0, 1});
   summary_message["last"] = "good";
   take(picture, "gateway/devices/pi-1", summary_message);
-  const DeviceRecord& record = *picture.devices().at("pi-1").record;
-  TEST_ASSERT_EQUAL_size_t(kMaxRecent, record.recent.size());
-  TEST_ASSERT_FALSE(record.recent.front().ratio().has_value());
-  TEST_ASSERT_FALSE(record.recent.back().ratio().has_value());  // a bound of 0 divides nothing
-  TEST_ASSERT_FALSE(record.last.has_value());
+  const DeviceSummary& known = *picture.devices().at("pi-1").summary;
+  TEST_ASSERT_EQUAL_size_t(kMaxRecentVerdicts, known.recent.size());
+  TEST_ASSERT_FALSE(known.recent.front().ratio().has_value());
+  TEST_ASSERT_FALSE(known.recent.back().ratio().has_value());  // a bound of 0 divides nothing
+  TEST_ASSERT_FALSE(known.last.has_value());
   TEST_ASSERT_TRUE(Json::parse(picture_document(picture, kNow)).is_object());
 }
 

@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "fleet/view/trouble.h"
 #include "tests/fleet/view/messages.h"
 #include "tests/support/test.h"
@@ -12,6 +14,11 @@ std::vector<std::string> order(const FleetState& picture) {
   std::vector<std::string> names;
   for (const DeviceRow& row : by_trouble(picture, kNow)) names.push_back(*row.name);
   return names;
+}
+
+/// What monitor and dashboard must agree on.
+Json golden_troubles() {
+  return Json::parse(std::ifstream(source_folder() / "tests/golden/telemetry/troubles.json"));
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ TEST("A single rejected update makes nobody suspicious") {
   TEST_ASSERT_TRUE(by_trouble(picture, kNow)[0].trouble.suspicious);
 }
 
-TEST("A device that moves away from the server update is noticed before it is rejected") {
+TEST("A device that moves away from the reference update is noticed before it is rejected") {
   FleetState picture = empty_picture();
   Json drifting = summary("pi-1", 50, 0, 0.0, 0.7);
   drifting["distance_trend"] = 0.03;
@@ -46,7 +53,7 @@ TEST("A device that moves away from the server update is noticed before it is re
   take(picture, "gateway/devices/pi-2", summary("pi-2", 50, 0, 0.0, 0.95));
   take(picture, "gateway/devices/pi-3", summary("pi-3", 50, 0, 0.0, 0.7));
   const auto rows = by_trouble(picture, kNow);
-  TEST_ASSERT_EQUAL_STRING("moves away from the server update", rows[0].trouble.why.c_str());
+  TEST_ASSERT_EQUAL_STRING("moves away from the reference update", rows[0].trouble.why.c_str());
   TEST_ASSERT_EQUAL_STRING("close to the bound", rows[1].trouble.why.c_str());
   TEST_ASSERT_TRUE(rows[2].trouble.level == TroubleLevel::kNone);
 }
@@ -94,4 +101,50 @@ TEST("A gateway that is lost, needs somebody or falls silent is trouble") {
   TEST_ASSERT_EQUAL_STRING("the disk is full", gateway_trouble(picture.gateway(), kNow).why.c_str());
   take(picture, "gateway/status", gateway_status("lost"));
   TEST_ASSERT_TRUE(gateway_trouble(picture.gateway(), kNow).level == TroubleLevel::kAlarm);
+}
+
+TEST(
+    "Devices of the shared table have the trouble, the state and the rank that the dashboard gives them, "
+    "too") {
+  const Json table = golden_troubles();
+  const WallTime now = parse_rfc3339(table.at("now").get<std::string>()).value();
+  FleetState picture = empty_picture();
+  for (const Json& device : table.at("devices")) {
+    for (const Json& message : device.at("messages")) {
+      take(picture, message.at("topic").get<std::string>(), message.at("payload"), now);
+    }
+  }
+  TEST_ASSERT_EQUAL_UINT64(0, picture.counters().ignored);
+  const auto rows = by_trouble(picture, now);
+  TEST_ASSERT_EQUAL_size_t(table.at("devices").size(), rows.size());
+  for (const Json& device : table.at("devices")) {
+    const Json& expected = device.at("expected");
+    const DeviceRow& row = rows.at(expected.at("rank").get<std::size_t>());
+    const Json found = {{"name", *row.name},
+                        {"rank", expected.at("rank")},
+                        {"state", to_string(row.device->state)},
+                        {"level", to_string(row.trouble.level)},
+                        {"suspicious", row.trouble.suspicious},
+                        {"why", row.trouble.why},
+                        {"score", static_cast<int>(row.trouble.score)}};
+    Json wanted = expected;
+    wanted["name"] = device.at("name");
+    TEST_ASSERT_EQUAL_STRING(wanted.dump().c_str(), found.dump().c_str());
+  }
+}
+
+TEST("Gateways of the shared table have the trouble that the dashboard gives them, too") {
+  const Json table = golden_troubles();
+  const WallTime now = parse_rfc3339(table.at("now").get<std::string>()).value();
+  for (const Json& gateway : table.at("gateways")) {
+    FleetState picture = empty_picture();
+    for (const Json& message : gateway.at("messages")) {
+      take(picture, message.at("topic").get<std::string>(), message.at("payload"),
+           parse_rfc3339(gateway.at("received").get<std::string>()).value());
+    }
+    const Trouble trouble = gateway_trouble(picture.gateway(), now);
+    const Json found = {{"level", to_string(trouble.level)}, {"why", trouble.why}};
+    TEST_ASSERT_EQUAL_STRING_MESSAGE(gateway.at("expected").dump().c_str(), found.dump().c_str(),
+                                     gateway.at("what").get<std::string>().c_str());
+  }
 }

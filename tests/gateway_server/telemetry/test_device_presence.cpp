@@ -30,7 +30,7 @@ TEST("A device that comes, trains, vanishes, returns, needs somebody and leaves 
   TEST_ASSERT_EQUAL_STRING("-", told(presence, "pi-1", "training").c_str());
   TEST_ASSERT_EQUAL_STRING("left", told(presence, "pi-1", "disconnected").c_str());
   TEST_ASSERT_EQUAL_STRING("-", told(presence, "pi-1", "lost").c_str());
-  TEST_ASSERT_EQUAL_STRING("lost", std::string(presence.state("pi-1")).c_str());
+  TEST_ASSERT_TRUE(presence.state("pi-1") == DeviceState::kLost);
 }
 
 TEST("Connected devices are counted, whatever they do next") {
@@ -45,7 +45,7 @@ TEST("Connected devices are counted, whatever they do next") {
   TEST_ASSERT_EQUAL_size_t(2, presence.connected());
   presence.forget_unless([](std::string_view device) { return device != "b"; });
   TEST_ASSERT_EQUAL_size_t(1, presence.connected());
-  TEST_ASSERT_EQUAL_STRING("", std::string(presence.state("b")).c_str());
+  TEST_ASSERT_TRUE(presence.state("b") == DeviceState::kUnknown);
 }
 
 TEST("What the broker has kept tells how things are, and is news only where it differs") {
@@ -59,7 +59,8 @@ TEST("What the broker has kept tells how things are, and is news only where it d
 
 TEST("An alert carries the device's own words") {
   DevicePresence presence;
-  const std::string text = R"({"state":"alert","message":"the disk is full"})";
+  const std::string text =
+      R"({"schema":"aflguard-device-status-1","state":"alert","message":"the disk is full"})";
   const auto change = presence.take("a", std::as_bytes(std::span(text)), false);
   TEST_ASSERT_EQUAL_STRING("the disk is full", change->message.c_str());
 }
@@ -67,12 +68,8 @@ TEST("An alert carries the device's own words") {
 TEST("What is no status changes nothing") {
   DevicePresence presence;
   for (const std::string& text :
-       {std::string(), std::string("{"), std::string("[]"), std::string(R"({"state":7})"),
-        std::string(R"({"state":"on fire"})"), std::string(R"({"schema":"x"})"), std::string(4000, '['),
-        std::string(R"({"state":"ready"} x)"), std::string(R"({"state":["ready"]})"),
-        std::string(R"({"other":{"state":"ready"}})"), std::string(R"([{"state":"ready"}])"),
-        std::string(R"("state")"), std::string(R"({"state":"ready","state":null})"),
-        R"({"state":"ready","message":")" + std::string(4096, 'x') + "\"}", std::string("\xff\xfe\0x", 4)}) {
+       {std::string(), std::string("{"), std::string(R"({"state":"ready"})"),
+        std::string(R"({"schema":"aflguard-device-status-1","state":"on fire"})")}) {
     TEST_ASSERT_FALSE(presence.take("a", std::as_bytes(std::span(text)), false).has_value());
   }
   TEST_ASSERT_EQUAL_size_t(0, presence.connected());

@@ -2,11 +2,13 @@
 #include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
 
 #include "core/base/identifier.h"
+#include "core/base/rfc3339.h"
 #include "gateway_server/telemetry/device_summaries.h"
-#include "tests/support/test.h"
+#include "tests/core/telemetry/golden.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
+using namespace aflguard::testing;
 using nlohmann::json;
 
 namespace {
@@ -41,7 +43,7 @@ json next_json(DeviceSummaries& summaries, DeviceSummaries::Time now) {
 
 TEST("A summary holds counts, the last verdict and the recent ones") {
   DeviceSummaries summaries(1000);
-  summaries.state_changed("pi-1", "training", kStart);
+  summaries.state_changed("pi-1", DeviceState::kTraining, kStart);
   summaries.judged(judged("pi-1", true, 12.3, 18.9), kStart);
   const json told = next_json(summaries, kStart);
   TEST_ASSERT_EQUAL_STRING("pi-1", told.at("device").get<std::string>().c_str());
@@ -87,7 +89,7 @@ TEST("One that moves away from the reference and is rejected stands out") {
   TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.1, told["drifting"].at("distance_trend").get<double>());
   TEST_ASSERT_TRUE(told["drifting"].at("distance_ratio").get<double>() > 1);
   TEST_ASSERT_TRUE(told["drifting"].at("recent_rejected_share").get<double>() > 0.4);
-  TEST_ASSERT_EQUAL_size_t(DeviceSummaries::kRecent, told["drifting"].at("recent").size());
+  TEST_ASSERT_EQUAL_size_t(kMaxRecentVerdicts, told["drifting"].at("recent").size());
 }
 
 TEST("What is not a number is null, and a guard without a bound has no ratio") {
@@ -142,6 +144,29 @@ TEST("Who leaves is forgotten and named") {
   TEST_ASSERT_FALSE(summaries.next(kStart + seconds(10), kWall).has_value());
 }
 
+TEST("Summaries are what they always were") {
+  const auto wall = parse_rfc3339("2026-01-31T12:00:01Z").value();
+  const auto altered = [](bool accepted, double distance, double bound, std::int64_t time_ms) {
+    JudgedUpdate update = judged("pi-1", accepted, distance, bound);
+    update.verdict.altered = accepted ? 0.31234567 : 0;
+    update.time_ms = time_ms;
+    return update;
+  };
+  DeviceSummaries summaries(1000);
+  summaries.state_changed("pi-1", DeviceState::kTraining, kStart);
+  summaries.refused("pi-1", 2, kStart);
+  summaries.judged(altered(false, 310.21234567, 18.91234567, 1'769'860'797'000), kStart);
+  summaries.judged(altered(false, std::nan(""), 18.9, 1'769'860'798'000), kStart);
+  for (int i = 0; i < 4; ++i) {
+    summaries.judged(altered(true, 12.3 + i, 18.9, 1'769'860'799'000 + i * 250), kStart);
+  }
+  assert_golden("device_summary.full", summaries.next(kStart, wall)->json);
+  DeviceSummaries few(1000);
+  few.add("pi-1", 5, 7, 0);
+  few.all_due(kStart);
+  assert_golden("device_summary.minimal", few.next(kStart, wall)->json);
+}
+
 TEST("The longest summary stays below 4 KB") {
   DeviceSummaries summaries(1000);
   const std::string device(kMaxIdentifierLength, 'x');
@@ -149,12 +174,12 @@ TEST("The longest summary stays below 4 KB") {
     JudgedUpdate update = judged(device, false, -1.2345678901234567e-300, 9.8765432109876543e300);
     update.verdict.reason = Reason::kResidualTooLong;
     update.accepted = update.rejected = update.verdict.delay = update.version = UINT64_MAX;
-    update.time_ms = 253'402'300'799'999;  // the year 9999
+    update.time_ms = 9'223'372'036'000;  // the year 2262, as far as clocks count
     update.verdict.altered = 0.12345678901234567;
     summaries.judged(update, kStart);
   }
   summaries.refused(device, UINT64_MAX, kStart);
-  summaries.state_changed(device, "disconnected", kStart);
-  const auto due = summaries.next(kStart, kWall);
-  TEST_ASSERT_LESS_THAN_size_t(4096, due->json.size());
+  summaries.state_changed(device, DeviceState::kDisconnected, kStart);
+  const auto due = summaries.next(kStart, parse_rfc3339("2026-01-31T12:00:01Z").value());
+  assert_golden("device_summary.limits", due->json);
 }

@@ -15,7 +15,7 @@ struct Bench {
   KeptLog log;
   GatewayCounters counters;
   GatewayHealth health{counters, clock};
-  MetricsServer server{counters, health};
+  MetricsServer server{{"orchard", "aflguard", "0.1.0"}, counters, health};
 };
 
 }  // namespace
@@ -23,9 +23,9 @@ struct Bench {
 TEST("/metrics has the counters of now and the figures that were shown last") {
   Bench bench;
   bench.counters.accepted = 17;
-  TelemetryFacts facts;
-  facts.devices = 3;
-  bench.server.show(facts);
+  GatewayMetrics metrics;
+  metrics.devices = 3;
+  bench.server.show(metrics);
   const HttpReply reply = bench.server.answer("/metrics");
   TEST_ASSERT_EQUAL_INT(200, reply.status);
   ASSERT_CONTAINS(reply.type, "version=0.0.4");

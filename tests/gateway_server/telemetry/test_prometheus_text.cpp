@@ -10,13 +10,13 @@ using namespace aflguard::gateway;
 
 namespace {
 
-ScrapeFacts some_facts() {
-  ScrapeFacts scrape;
-  scrape.facts.name = {"green\"house\\", "aflguard", "0.1.0"};
-  scrape.facts.refused = {{"malformed", 2}, {"bad-signature", 1}};
-  scrape.facts.devices = 5;
-  scrape.facts.reference_version = 10;
-  scrape.facts.store_free_bytes = 123456789012;
+Scrape some_scrape() {
+  Scrape scrape;
+  scrape.name = {"green\"house\\", "aflguard", "0.1.0"};
+  scrape.metrics.refused = {{"malformed", 2}, {"bad-signature", 1}};
+  scrape.metrics.devices = 5;
+  scrape.metrics.reference_version = 10;
+  scrape.metrics.store_free_bytes = 123456789012;
   scrape.broker_connected = true;
   return scrape;
 }
@@ -31,7 +31,7 @@ TEST("Metrics have their values") {
   counters.commits = 2;
   counters.commit_microseconds = 1500;
   counters.test_error = 0.125;
-  const std::string text = prometheus_text(counters, some_facts());
+  const std::string text = prometheus_text(counters, some_scrape());
   for (const char* line :
        {"aflguard_gateway_info{fleet=\"green\\\"house\\\\\",guard=\"aflguard\",software=\"0.1.0\"} 1\n",
         "aflguard_updates_accepted_total 3\n", "aflguard_updates_rejected_total{reason=\"too-far\"} 4\n",
@@ -50,7 +50,7 @@ TEST("The histogram's buckets add up") {
   counters.delay_counts[4] = 2;
   counters.delay_counts[kDelayBounds.size()] = 1;
   counters.delay_sum = 1000;
-  const std::string text = prometheus_text(counters, some_facts());
+  const std::string text = prometheus_text(counters, some_scrape());
   for (const char* line :
        {"_bucket{le=\"0\"} 3\n", "_bucket{le=\"4\"} 3\n", "_bucket{le=\"8\"} 5\n", "_bucket{le=\"128\"} 5\n",
         "_bucket{le=\"+Inf\"} 6\n", "_sum 1000\n", "_count 6\n"}) {
@@ -70,7 +70,7 @@ TEST("What is not known has no sample") {
 
 TEST("Every sample stands behind its own HELP and TYPE, each told once") {
   const GatewayCounters counters;
-  std::istringstream lines(prometheus_text(counters, some_facts()));
+  std::istringstream lines(prometheus_text(counters, some_scrape()));
   std::set<std::string> described;
   std::string line;
   std::string current;

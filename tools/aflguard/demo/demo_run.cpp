@@ -14,6 +14,8 @@
 #include "core/system/programs.h"
 #include "firmware_sim/byzantine_client/attack.h"
 #include "firmware_sim/local_fleet/running_fleet.h"
+#include "fleet/folder/viewer_identity.h"
+#include "fleet/view/fleet_watch.h"
 #include "gateway_server/store/sqlite_stored_model.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
@@ -76,6 +78,13 @@ bool nobody_can_send(const sim::ClientFleet& demo, const sim::RunningFleet& flee
   });
 }
 
+/// Messages that the gateway refused before any guard saw them, by reason, as far as it has said so by now.
+std::map<std::string, std::uint64_t> refused_by(view::FleetWatch& gateway) {
+  gateway.listen({});
+  const ReasonCounts& refused = gateway.picture().gateway().metrics.refused;
+  return {refused.begin(), refused.end()};
+}
+
 /// Watches until enough updates are judged. The remark says why it ended otherwise.
 Result<std::string> watch(const sim::ClientFleet& demo, sim::RunningFleet& fleet,
                           gateway::StoreReader& history, view::FleetWatch& metrics,
@@ -95,8 +104,7 @@ Result<std::string> watch(const sim::ClientFleet& demo, sim::RunningFleet& fleet
     DemoState state = DemoState::from(latest, demo.clients);
     state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     state.updates_per_second = rate.add(state.seconds, state.updates);
-    metrics.listen({});
-    state.refused = metrics.picture().gateway().refused;
+    state.refused = refused_by(metrics);
     view.show(state);
     if (state.updates >= demo.settings.iterations) return std::string();
     if (state.updates > judged) last_news = Clock::now();
@@ -206,7 +214,7 @@ Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& 
   TRY(const gateway::FleetProgress progress, history.progress());
   outcome.state = DemoState::from(progress, demo.clients);
   outcome.state.seconds = seconds;
-  outcome.state.refused = metrics->picture().gateway().refused;
+  outcome.state.refused = refused_by(*metrics);
   outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
   TRY(outcome.test_error, final_error(demo));
   outcome.folder = folder;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/telemetry/device_status.h"
+
+namespace aflguard::edge {
+
+/// From Linux's files; `root` stands in front of /sys and /proc.
+[[nodiscard]] BoardReadings read_board(const std::filesystem::path& root = "/");
+
+}  // namespace aflguard::edge

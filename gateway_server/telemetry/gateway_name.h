@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace aflguard::gateway {
+
+/// Who speaks in gateway/status and gateway/metrics.
+struct GatewayName {
+  std::string fleet;
+  std::string guard;
+  std::string software;
+};
+
+}  // namespace aflguard::gateway
