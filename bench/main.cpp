@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "bench/bench_verbs.h"
-#include "lab/campaigns/full_catalog.h"
+#include "lab/runs/experiment.h"
 
 namespace {
 

@@ -19,7 +19,7 @@ struct GuardSettings {
   std::size_t dimension = 0;  ///< d of the model
   std::uint64_t clients = 0;  ///< how many clients the fleet has; 0 when that is not known
   double lambda = 1.5;        ///< AFLGuard's tolerance
-  OptionValues options;       ///< the guard's own
+  OptionValues options{};     ///< the guard's own
 
   [[nodiscard]] double option(const std::string& name, double default_value) const {
     return option_or(options, name, default_value);

@@ -11,7 +11,7 @@ namespace aflguard::gateway {
 /// What /metrics shows beside the counters.
 struct Scrape {
   GatewayName name;
-  GatewayMetrics metrics;  ///< as last published
+  GatewayMetrics metrics{};  ///< as last published
   bool broker_connected = false;
 };
 

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "core/base/version.h"
-#include "lab/campaigns/full_catalog.h"
+#include "lab/runs/experiment.h"
 #include "tools/aflguard/verb.h"
 #include "tools/aflguard/verbs/bench_verb.h"
 #include "tools/aflguard/verbs/dashboard_verb.h"
