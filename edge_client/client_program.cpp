@@ -19,6 +19,7 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
+#include "edge_client/status/board_readings.h"
 
 namespace aflguard::edge {
 namespace {

@@ -554,7 +554,8 @@ std::vector<std::string> Gateway::Engine::problems() const {
 
 HttpReply Gateway::Engine::answer_http(std::string_view path) const {
   if (path == "/metrics") {
-    Scrape scrape{.name = name_};
+    Scrape scrape;
+    scrape.name = name_;
     {
       const std::lock_guard lock(metrics_mutex_);
       scrape.metrics = metrics_;
