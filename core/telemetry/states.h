@@ -13,7 +13,7 @@ enum class DeviceState : std::uint8_t {
   kTraining,      ///< takes part
   kDisconnected,  ///< stopped by its owner
   kLost,          ///< vanished: the broker says so by the last will
-  kAlert,         ///< needs somebody: the message says what for
+  kAlert,         ///< needs attention: the message says why
 };
 /// Those that are sent.
 inline constexpr std::array kDeviceStates = {DeviceState::kInit,     DeviceState::kReady,
@@ -29,7 +29,7 @@ inline constexpr std::array kDeviceStates = {DeviceState::kInit,     DeviceState
 enum class GatewayState : std::uint8_t {
   kUnknown,       ///< never sent
   kReady,         ///< judges updates
-  kAlert,         ///< needs somebody: the message says what for
+  kAlert,         ///< needs attention: the message says why
   kDisconnected,  ///< stopped by its owner
   kLost,          ///< vanished
 };
