@@ -311,19 +311,19 @@ std::vector<Bytes> HandDevice::pieces(const Bytes& envelope, std::size_t body_by
 
 void HandDevice::publish(const Bytes& message) {
   const auto deadline = SteadyClock::now() + fleet_.timeout();
-  std::optional<PublishId> sent;
+  PublishId sent = 0;  // the bus does not have it
   while (SteadyClock::now() < deadline) {
-    if (!sent) {
+    if (sent == 0) {
       const auto id = bus_->publish({.topic = topics().update(name_), .payload = message});
       if (id.ok()) sent = *id;
     }
-    const auto wait = sent ? deadline : SteadyClock::now() + std::chrono::milliseconds(20);
+    const auto wait = sent != 0 ? deadline : SteadyClock::now() + std::chrono::milliseconds(20);
     auto event = bus_->next_event(wait);
     if (!event) continue;
     if (const auto* done = std::get_if<BusPublished>(&*event); done != nullptr && sent == done->id) return;
     if (const auto* failed = std::get_if<BusPublishFailed>(&*event);
         failed != nullptr && sent == failed->id) {
-      sent.reset();
+      sent = 0;
     }
   }
   TEST_FAIL_MESSAGE("the broker did not take a message");
