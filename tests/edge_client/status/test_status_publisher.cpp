@@ -137,7 +137,7 @@ TEST("The latest update's figures are in the status, counts since the start too"
   ASSERT_CONTAINS(status, R"("sequence":17)");
   ASSERT_CONTAINS(status, R"("accepted":2,"rejected":1,"refused":0)");
   ASSERT_CONTAINS(status, R"("loss":0.5,"samples":32)");
-  TEST_ASSERT_EQUAL_UINT64(2, desk.publisher().status().accepted);
+  TEST_ASSERT_EQUAL_UINT64(2, desk.publisher().status().accepted.value());
 }
 
 TEST("An alert is the state and the message until it is cleared, the first kind first; each is logged once") {
@@ -189,7 +189,7 @@ TEST("Refused messages are all counted, and one line in ten seconds says how man
   desk.publisher().refused("malformed", "no piece at all");
   ASSERT_CONTAINS(desk.log.text,
                   "message refused (malformed): no piece at all, and 999 more since the last one");
-  TEST_ASSERT_EQUAL_UINT64(1001, desk.publisher().status().refused);
+  TEST_ASSERT_EQUAL_UINT64(1001, desk.publisher().status().refused.value());
 }
 
 TEST("The goodbye is said when the broker has it, or cannot have it any more") {

@@ -49,7 +49,10 @@ TEST("What the gateway publishes comes into the picture, over whatever bus was g
   TEST_ASSERT_TRUE(watched.watch->connected());
   watched.publish("gateway/metrics", kMetrics);
   watched.pass();
-  TEST_ASSERT_EQUAL_UINT64(3, watched.watch->picture().gateway().refused.at("malformed"));
+  const ReasonCounts& refused = watched.watch->picture().gateway().metrics.refused;
+  TEST_ASSERT_EQUAL_size_t(1, refused.size());
+  TEST_ASSERT_EQUAL_STRING("malformed", refused[0].first.c_str());
+  TEST_ASSERT_EQUAL_UINT64(3, refused[0].second);
 }
 
 TEST("Three connections in a minute that end at once mean a second viewer with the same identity") {
