@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include "firmware_sim/byzantine_client/device_view.h"
 #include "firmware_sim/byzantine_client/malicious_training.h"
