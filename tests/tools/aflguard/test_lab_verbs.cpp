@@ -14,11 +14,6 @@ using Json = nlohmann::json;
 
 namespace {
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 struct Session {
   testing::TemporaryFolder folder;
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/system/become_program.h"
+#include "core/system/process.h"
 #include "core/system/programs.h"
 
 namespace aflguard::cli {
