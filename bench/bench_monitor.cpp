@@ -69,7 +69,7 @@ struct Measured {
   double peak_mb = 0;
 };
 
-/// Somebody in front of the monitor.
+/// Someone in front of the monitor.
 class Watcher final {
  public:
   Watcher(TerminalProcess monitor, std::function<bool()> stop)

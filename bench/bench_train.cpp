@@ -137,7 +137,7 @@ Result<double> split_join_share(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     std::ifstream file(entry.path());
     const Json events = Json::parse(file, nullptr, false);
-    if (events.is_discarded()) return internal_error("ONNX Runtime wrote a profile that is no JSON");
+    if (events.is_discarded()) return internal_error("ONNX Runtime wrote a profile that is not JSON");
     for (const Json& event : events) {
       if (event.value("cat", "") != "Node") continue;
       const std::string name = event.value("name", "");

@@ -5,7 +5,7 @@
 namespace aflguard::models {
 namespace {
 
-/// The scores whose softmax the output is; the output itself when it is no softmax.
+/// The scores whose softmax the output is; the output itself when it is not a softmax.
 Value before_softmax(const Graph& graph, const Value& output) {
   for (const Node& node : graph.nodes) {
     if (node.outputs.front() != output) continue;

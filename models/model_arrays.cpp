@@ -22,7 +22,7 @@ Result<std::vector<std::int64_t>> read_labels(const std::string& path, const Npy
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= model.classes()) {
       return invalid_input(path + ": label " + std::to_string(labels[i]) + " of sample " + std::to_string(i) +
-                           " is no class; the model has " + std::to_string(model.classes()) + " (0 to " +
+                           " is not a class; the model has " + std::to_string(model.classes()) + " (0 to " +
                            std::to_string(model.classes() - 1) + ")");
     }
   }

@@ -173,7 +173,7 @@ check_sanitizers() (
   ctest --preset tsan --parallel "$(jobs)"
 )
 
-# check_named [PART...]: these parts, or all. A name that is no part stops before anything is built. Several parts run
+# check_named [PART...]: these parts, or all. A name that is not a part stops before anything is built. Several parts run
 # one after the other, also when one of them fails: the last line says which did.
 check_named() (
   for part in "$@"; do

@@ -17,7 +17,7 @@ namespace aflguard {
 
 struct AggregatorOptions {
   double learning_rate = 0;  ///< eta; positive
-  /// tau_s: the reference is computed anew whenever this many more updates were judged; 0 counts as 1.
+  /// tau_s: the reference is computed again whenever this many more updates were judged; 0 counts as 1.
   std::uint64_t reference_interval = 10;
   /// Updates on versions further back are rejected.
   std::uint64_t max_delay = std::numeric_limits<std::uint64_t>::max();

@@ -5,7 +5,7 @@
 
 namespace aflguard {
 
-/// Bytes that somebody owns.
+/// Bytes that someone owns.
 using Bytes = std::vector<std::byte>;
 
 }  // namespace aflguard

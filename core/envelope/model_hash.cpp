@@ -13,7 +13,7 @@ Result<ModelHash> parse_model_hash(std::string_view hex) {
     const auto [end, problem] = std::from_chars(digits, digits + 2, hash[i], 16);
     good = problem == std::errc() && end == digits + 2;
   }
-  if (!good) return invalid_input("'" + std::string(hex) + "' is no model hash of 64 hex digits");
+  if (!good) return invalid_input("'" + std::string(hex) + "' is not a model hash of 64 hex digits");
   return hash;
 }
 

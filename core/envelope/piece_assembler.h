@@ -32,7 +32,7 @@ class PieceAssembler final {
 
   /// Takes one message of `source` (whoever the broker let write it). An envelope when this piece was the
   /// last missing one, nothing while others are missing or when it was a repeat. Refused as oversized or
-  /// overloaded before anything is allocated, as unsupported or malformed when it is no piece.
+  /// overloaded before anything is allocated, as unsupported or malformed when it is not a piece.
   [[nodiscard]] Admitted<std::optional<Bytes>> accept(std::string_view source,
                                                       std::span<const std::byte> message, Time now);
 

@@ -34,7 +34,7 @@ struct Address {
 
 Error no_address(const std::string& text) {
   return invalid_input("'" + text +
-                       "' is no address to listen on; give one like 127.0.0.1:9464, [::1]:9464 or 9464");
+                       "' is not an address to listen on; give one like 127.0.0.1:9464, [::1]:9464 or 9464");
 }
 
 Result<Address> parse_address(const std::string& text) {

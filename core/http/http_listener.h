@@ -31,7 +31,7 @@ class HttpListener final {
   using Answer = std::function<HttpReply(std::string_view path)>;
 
   /// `address`: "127.0.0.1:9464", "[::1]:9464", or a port alone, which means 127.0.0.1; port 0 takes a free
-  /// one. kInvalidInput when it is no address, kIo when it cannot be listened on.
+  /// one. kInvalidInput when it is not an address, kIo when it cannot be listened on.
   [[nodiscard]] static Result<std::unique_ptr<HttpListener>> open(const std::string& address, Answer answer,
                                                                   const Limits& limits);
   ~HttpListener();

@@ -48,7 +48,7 @@ inline constexpr std::size_t kMaxKeysPerDevice = 16;
 /// Names that certificates of the fleet's own programs carry; no device may have one.
 [[nodiscard]] bool is_reserved_name(std::string_view name);
 
-/// kInvalidInput when `name` is no identifier or is reserved.
+/// kInvalidInput when `name` is not an identifier or is reserved.
 [[nodiscard]] Status check_device_name(std::string_view name);
 
 /// The book in JSON (docs/operate.md). kNotFound when there is no file, kCorrupt with the path when it is not

@@ -17,7 +17,7 @@ namespace aflguard {
 /// and uses are not looked at.
 [[nodiscard]] Status check_issuer(std::string_view pem, std::string_view authorities);
 
-/// Every "PUBLIC KEY" block of a PEM text, at least one; kInvalidInput when one is no P-256 key.
+/// Every "PUBLIC KEY" block of a PEM text, at least one; kInvalidInput when one is not a P-256 key.
 [[nodiscard]] Result<std::vector<PublicKey>> read_public_keys_pem(std::string_view pem);
 
 /// A PKCS#10 request in PEM for a certificate with that common name, signed with the key that it asks for.

@@ -14,7 +14,7 @@ class MbedtlsSigner final : public Signer {
  public:
   /// A new key from the operating system's randomness.
   [[nodiscard]] static Result<MbedtlsSigner> generate();
-  /// From PEM (SEC 1 or PKCS#8, not encrypted); kInvalidInput when it is no P-256 key.
+  /// From PEM (SEC 1 or PKCS#8, not encrypted); kInvalidInput when it is not a P-256 key.
   [[nodiscard]] static Result<MbedtlsSigner> from_pem(std::string_view pem);
 
   MbedtlsSigner(MbedtlsSigner&&) noexcept;

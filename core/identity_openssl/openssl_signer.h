@@ -12,7 +12,7 @@ namespace aflguard {
 class OpensslSigner final : public Signer {
  public:
   [[nodiscard]] static Result<OpensslSigner> generate();
-  /// From PEM (SEC 1 or PKCS#8, not encrypted); kInvalidInput when it is no P-256 key.
+  /// From PEM (SEC 1 or PKCS#8, not encrypted); kInvalidInput when it is not a P-256 key.
   [[nodiscard]] static Result<OpensslSigner> from_pem(std::string_view pem);
 
   OpensslSigner(OpensslSigner&&) noexcept;

@@ -18,7 +18,7 @@ using OpensslCrl = std::unique_ptr<X509_CRL, OpensslFree<X509_CRL_free>>;
 using OpensslInteger = std::unique_ptr<ASN1_INTEGER, OpensslFree<ASN1_INTEGER_free>>;
 using OpensslTime = std::unique_ptr<ASN1_TIME, OpensslFree<ASN1_TIME_free>>;
 
-/// An error that takes OpenSSL's queued reasons along, so that they do not surface in somebody else's.
+/// An error that takes OpenSSL's queued reasons along, so that they do not surface in someone else's.
 [[nodiscard]] Error openssl_error(ErrorKind kind, const std::string& what);
 
 /// Objects to PEM; empty when OpenSSL fails.

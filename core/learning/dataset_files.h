@@ -14,7 +14,7 @@ namespace aflguard {
 
 enum class DatasetFormat : std::uint8_t { kIdx, kCsv, kNpy };
 
-/// Where somebody's own samples lie, and how they are written.
+/// Where someone's own samples lie, and how they are written.
 struct DatasetFiles {
   DatasetFormat format = DatasetFormat::kCsv;
   std::filesystem::path features;         ///< IDX: the images; NPY: the features; CSV: the whole table
@@ -30,7 +30,7 @@ struct DatasetFiles {
 [[nodiscard]] CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model);
 
 /// The samples, in the shape of the model's input. kInvalidInput or kCorrupt, naming the file, when they do
-/// not fit the model: another number of features, a label that is no class, values for a classifier.
+/// not fit the model: another number of features, a label that is not a class, values for a classifier.
 [[nodiscard]] Result<Dataset> load_dataset(const DatasetFiles& files, const ModelDescription& model);
 
 }  // namespace aflguard

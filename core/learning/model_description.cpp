@@ -30,7 +30,7 @@ Result<std::vector<std::size_t>> parse_shape(const Json& json, const std::string
   std::size_t count = 1;
   for (const Json& item : json) {
     if (!item.is_number_unsigned())
-      return corrupt("manifest: " + what + " has a dimension that is no number");
+      return corrupt("manifest: " + what + " has a dimension that is not a number");
     const auto extent = item.get<std::size_t>();
     if (extent == 0 || extent > kMaxElements / count) {
       return corrupt("manifest: " + what + " has the impossible dimension " + std::to_string(extent));

@@ -66,12 +66,13 @@ Status read_initial(const fs::path& folder, const Json& checksums, ModelPackage&
   return {};
 }
 
-/// Replacing removes what was there: a mistyped path must not cost somebody's files.
+/// Replacing removes what was there: a mistyped path must not cost someone's files.
 Status check_replaceable(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder, ignored) || fs::is_regular_file(folder / kManifest, ignored)) return {};
   if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
-  return invalid_input(folder.string() + " is no model package and is not replaced; choose another folder");
+  return invalid_input(folder.string() +
+                       " is not a model package and is not replaced; choose another folder");
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ Result<ModelPackage> read_model_package(const fs::path& folder) {
   const fs::path manifest_path = folder / kManifest;
   auto text = read_text_file(manifest_path, kMaxGraph);
   if (!text.ok()) {
-    return not_found(folder.string() + " is no model package (" + text.error().message +
+    return not_found(folder.string() + " is not a model package (" + text.error().message +
                      "); make one with: aflguard model build");
   }
   auto description = parse_manifest(*text);

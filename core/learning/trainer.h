@@ -16,7 +16,8 @@ class Trainer {
   [[nodiscard]] virtual const ModelDescription& model() const = 0;
 
   /// Mean loss over the batch; writes the gradient of that mean into `gradient` (dimension() floats).
-  /// kInvalidInput, naming sizes, when theta, batch or gradient do not fit the model or a label is no class.
+  /// kInvalidInput, naming sizes, when theta, batch or gradient do not fit the model or a label is not a
+  /// class.
   [[nodiscard]] virtual Result<float> gradient(std::span<const float> theta, const Batch& batch,
                                                std::span<float> gradient) = 0;
 

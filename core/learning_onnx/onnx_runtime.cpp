@@ -62,9 +62,9 @@ Result<LoadedLibrary> open_first(const std::vector<std::string>& places) {
     using GetApiBase = const OrtApiBase* (*)();
     const auto entry = reinterpret_cast<GetApiBase>(::dlsym(handle, "OrtGetApiBase"));
     if (entry == nullptr)
-      return unsupported(
-          place +
-          " is no ONNX Runtime: it has no OrtGetApiBase; set AFLGUARD_ONNXRUNTIME to a libonnxruntime.so");
+      return unsupported(place +
+                         " is not an ONNX Runtime: it has no OrtGetApiBase; set AFLGUARD_ONNXRUNTIME to a "
+                         "libonnxruntime.so");
     Dl_info info{};
     const bool known = ::dladdr(reinterpret_cast<void*>(entry), &info) != 0 && info.dli_fname != nullptr;
     return LoadedLibrary{entry(), known ? info.dli_fname : place};

@@ -114,7 +114,7 @@ Result<RecordingReader> RecordingReader::open(const fs::path& path) {
   const std::size_t begun = std::min<std::uint64_t>(size, magic.size());
   if (!read_exactly(reader.file_.get(), std::span(magic).first(begun)) ||
       std::memcmp(magic.data(), kMagic.data(), begun) != 0) {
-    return corrupt(path.string() + ": is no recording of this version");
+    return corrupt(path.string() + ": is not a recording of this version");
   }
   reader.position_ = begun;
   reader.cut_short_ = begun < magic.size();

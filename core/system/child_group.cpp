@@ -54,7 +54,7 @@ std::string last_lines(const std::filesystem::path& log, std::size_t lines) {
   std::ifstream in(log);
   std::vector<std::string> kept;
   for (std::string line; std::getline(in, line);) {
-    if (line.empty()) continue;
+    if (line.empty() || line.starts_with("{\"schema\":")) continue;  // facts are for programs
     kept.push_back(line);
     if (kept.size() > lines) kept.erase(kept.begin());
   }

@@ -50,7 +50,7 @@ Result<HistoryQuestion> read_fields(const OrderedJson& json, const std::string& 
     TRY(question.device, needed_text(json, "device"));
     if (!is_identifier(question.device)) {
       return invalid_input("'device' is '" + shortened(question.device, kShownValue) +
-                           "', which is no device's name");
+                           "', which is not a device's name");
     }
   } else if (series != "fleet") {
     return invalid_input("'series' is '" + shortened(series, kShownValue) + "', must be fleet or device");

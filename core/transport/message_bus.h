@@ -35,13 +35,13 @@ struct BusConnected {
 /// The connection is gone, or could not be made; the bus tries again by itself.
 struct BusDisconnected {
   std::string reason;
-  /// Somebody else connected as this client, and the broker keeps one of the two (MQTT 5 brokers tell).
+  /// Someone else connected as this client, and the broker keeps one of the two (MQTT 5 brokers tell).
   bool taken_over = false;
 };
 struct BusReceived {
   Message message;
 };
-/// The broker has it. That is no delivery: a broker may lose what it acknowledged.
+/// The broker has it. That is not a delivery: a broker may lose what it acknowledged.
 struct BusPublished {
   PublishId id = 0;
 };
@@ -50,7 +50,7 @@ struct BusPublishFailed {
   PublishId id = 0;
   std::string reason;
 };
-/// Somebody called wake().
+/// Someone called wake().
 struct BusWoken {};
 
 using BusEvent =

@@ -41,7 +41,7 @@ inline constexpr std::size_t kMaxTopicLength = 256;
 /// The topics and filters of one fleet.
 class FleetTopics final {
  public:
-  /// kInvalidInput when `fleet` is no name.
+  /// kInvalidInput when `fleet` is not a name.
   [[nodiscard]] static Result<FleetTopics> create(std::string_view fleet);
 
   /// `device` is a name (core/base/identifier.h).

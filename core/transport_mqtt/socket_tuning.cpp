@@ -9,7 +9,7 @@
 namespace aflguard {
 namespace {
 
-/// Port of the other side; 0 when `file` is no connection over IP.
+/// Port of the other side; 0 when `file` is not a connection over IP.
 std::uint16_t peer_port(int file) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;

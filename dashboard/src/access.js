@@ -24,7 +24,7 @@ const kLoopback = ['localhost', '127.0.0.1', '[::1]'];
 /** An explanation when the address cannot be a broker's, null when it can. */
 export function brokerProblem(address) {
   let url;
-  try { url = new URL(address); } catch { return `“${address}” is no address; try wss://broker.example.org:8884`; }
+  try { url = new URL(address); } catch { return `“${address}” is not an address; try wss://broker.example.org:8884`; }
   if (url.protocol === 'wss:') return null;
   if (url.protocol === 'ws:' && kLoopback.includes(url.hostname)) return null;
   return 'the address must begin with wss:// (ws:// only for this very machine): the key would travel in the open';

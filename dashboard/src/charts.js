@@ -21,7 +21,7 @@ function axes(colours, left) {
   return [{ ...common, space: 70, values: kClock }, { ...common, size: 52, values: (_, values) => values.map((value) => (value === null ? '' : figure(value, 2))), ...left }];
 }
 
-/** A chart that fills its box, follows its size, and is made anew when its series or the colours change. */
+/** A chart that fills its box, follows its size, and is made again when its series or the colours change. */
 export class TimeChart {
   constructor(box, { height = kHeight, series, logarithmic = () => false, label, legend = true }) {
     Object.assign(this, { box, height, series, logarithmic, legend });

@@ -6,7 +6,7 @@ export const kMaxLivePoints = 1000;
 export const kEarlier = 'rejected, earlier';
 const kRefusedEarlier = 'refused, earlier';
 
-/** Counters that only rise, or start anew with the gateway: what was added between two readings. */
+/** Counters that only rise, or start again with the gateway: what was added between two readings. */
 function added(now, before) {
   return now !== null && before !== null && now >= before ? now - before : 0;
 }

@@ -5,13 +5,13 @@ import { gatewayTrouble, troubleLevel } from './trouble.js';
 
 const kLittleSpace = 0.1;
 
-/** {tone, word, text}: text is a sentence when somebody has to know. */
+/** {tone, word, text}: text is a sentence when someone has to know. */
 export function gatewayHealth(state, nowMs) {
   const { gateway, metrics } = state;
   if (gateway === null && metrics === null) return { tone: 'warn', word: 'gateway: unknown', text: 'The gateway has not said anything yet.' };
   if (gateway?.state === 'lost') return { tone: 'bad', word: 'gateway: lost', text: 'The gateway vanished. Devices wait; what they have is not lost.' };
   if (gateway?.state === 'disconnected') return { tone: 'bad', word: 'gateway: stopped', text: 'The gateway was stopped.' };
-  if (gateway?.state === 'alert') return { tone: 'bad', word: 'gateway: alert', text: `The gateway asks for somebody: ${gateway.message || 'its log says why'}` };
+  if (gateway?.state === 'alert') return { tone: 'bad', word: 'gateway: alert', text: `The gateway asks for someone: ${gateway.message || 'its log says why'}` };
   const { level, why } = gatewayTrouble(state, nowMs);
   if (level !== 'none') return { tone: 'bad', word: 'gateway: silent', text: `The gateway is ${why}.` };
   return { tone: 'good', word: 'gateway: ready', text: '' };

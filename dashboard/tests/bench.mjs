@@ -60,7 +60,7 @@ async function measure(page, fleet) {
   const clicks = [];
   for (let i = 0; i < seconds; i += 1) {
     await pause(1000);
-    // Somebody scrolls through the table meanwhile, and looks at a device now and then.
+    // Someone scrolls through the table meanwhile, and looks at a device now and then.
     await page.evaluate((at) => { const view = document.getElementById('viewport'); view.scrollTop = (view.scrollHeight * (at % 10)) / 10; }, i);
     if (i % 2 === 0) clicks.push(await page.evaluate(clickFirst));
   }

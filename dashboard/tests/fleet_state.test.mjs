@@ -15,7 +15,7 @@ function state(...messages) {
 }
 
 test('Status and summary of a device come together under the name in the topic', () => {
-  const fleet = state(['up/pi-1/status', status({ device: 'somebody-else' })], ['gateway/devices/pi-1', summary()]);
+  const fleet = state(['up/pi-1/status', status({ device: 'someone-else' })], ['gateway/devices/pi-1', summary()]);
   assert.equal(fleet.devices.size, 1);
   const device = fleet.devices.get('pi-1');
   assert.equal(device.status.state, 'training');

@@ -19,7 +19,7 @@ test('Pages of one browser take seats side by side, and leave them again', async
   assert.equal(await pages[3].take(), users[3]);
   pages[3].leave();
   assert.equal(await new Seats(locks, 0).take(), users[3]);
-  assert.match(await new Seats(locks, 0).take(), /^dashboard~/);  // none is free: somebody has to give way
+  assert.match(await new Seats(locks, 0).take(), /^dashboard~/);  // none is free: someone has to give way
 });
 
 test('A seat that was lost is not taken again at once; more pages than seats are noticed', async () => {

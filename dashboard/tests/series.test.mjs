@@ -20,7 +20,7 @@ test('Rates come from differences of counters, by reason', () => {
   assert.equal(columns.error[at], 0.37);
 });
 
-test('A gateway that started anew makes no negative and no giant rates', () => {
+test('A gateway that started again makes no negative and no giant rates', () => {
   const live = new LiveSeries();
   live.add(reading(10, 100, 4, 10));
   live.add(reading(20, 5, 1, 2));

@@ -83,7 +83,7 @@ make_board_kit() (
   [ -x $programs/aflguard-client ] || die "there is no $programs/aflguard-client; ./run arm64 builds it"
   kernel=$(arm64_kernel_package)
   [ -n "$kernel" ] || die "apt knows no linux-image-cloud-arm64; 'apt-get update' may help"
-  # Made anew only when something in it has changed.
+  # Made again only when something in it has changed.
   fingerprint=$(
     echo "$kernel"
     cat firmware_sim/board_kit/make_kit.sh firmware_sim/board_kit/init $programs/aflguard-client $programs/aflguard-byzantine-client | sha256sum

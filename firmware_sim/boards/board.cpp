@@ -18,7 +18,7 @@ Result<std::size_t> parse_count(std::string_view text, std::string_view whole) {
   if (problem == std::errc() && end == text.data() + text.size() && count > 0 && count <= kMaxBoards)
     return count;
   return invalid_input("'" + std::string(text) + "' in --depth " + std::string(whole) +
-                       " is no number of boards from 1 to " + std::to_string(kMaxBoards));
+                       " is not a number of boards from 1 to " + std::to_string(kMaxBoards));
 }
 
 /// "board=2,user=4" -> a depth for every board.

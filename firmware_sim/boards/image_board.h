@@ -10,7 +10,7 @@ namespace aflguard::sim {
 /// larger than it, as cards are. What the board is reaches it as it reaches a real one: as an archive on the
 /// boot partition, which it takes and removes. The card stays, and so does all that the board keeps on it,
 /// until the image is another one, or the board turns into a malicious device (or another one) or back: then
-/// the card is written anew.
+/// the card is written again.
 class ImageBoard final : public BoardKind {
  public:
   /// `programs`: the boards' (arm64); a malicious device's card gets one of them, since no image has it.

@@ -263,8 +263,9 @@ Status check_order(const ImageRequest& order) {
   const fs::path folder = fs::absolute(order.output).parent_path();
   if (!fs::is_directory(folder, error)) return not_found("there is no folder " + folder.string());
   if (fs::exists(order.output, error) && !fs::is_regular_file(order.output, error)) {
-    return invalid_input(order.output.string() +
-                         " is no regular file; make the image in a file, and write that to the card with dd");
+    return invalid_input(
+        order.output.string() +
+        " is not a regular file; make the image in a file, and write that to the card with dd");
   }
   return {};
 }

@@ -23,8 +23,8 @@ struct ImageRequest {
   std::vector<std::filesystem::path> packages;  ///< .deb files for arm64; aflguard-client is one of them
   std::vector<ImageFile> root_files;            ///< besides the image's own
   std::vector<BootFile> boot_files;             ///< e.g. a board's identity
-  bool refresh = false;                         ///< make the base anew, also when a fresh one is in the cache
-  bool compress = false;                        ///< write `output` with xz; its name must say so
+  bool refresh = false;   ///< make the base again, also when a fresh one is in the cache
+  bool compress = false;  ///< write `output` with xz; its name must say so
 };
 
 struct BuiltImage {
@@ -36,7 +36,7 @@ struct BuiltImage {
   bool base_from_cache = false;
 };
 
-/// A base older than this is made anew: it lacks a month of Debian's security updates.
+/// A base older than this is made again: it lacks a month of Debian's security updates.
 inline constexpr std::chrono::days kBaseLifetime{30};
 
 /// Makes the whole image or nothing; no loop devices, no mounts that this machine sees. The base system is

@@ -20,12 +20,12 @@ Result<Geometry> read_geometry(const std::string& sector) {
     while (bytes-- > 0) value = value << 8 | static_cast<unsigned char>(sector[at + bytes]);
     return value;
   };
-  if (sector.size() < kSectorBytes || number(510, 2) != 0xaa55) return corrupt("it is no FAT file system");
+  if (sector.size() < kSectorBytes || number(510, 2) != 0xaa55) return corrupt("it is not a FAT file system");
   const std::uint64_t sector_bytes = number(11, 2);
   const std::uint64_t table_sectors = number(22, 2) != 0 ? number(22, 2) : number(36, 4);
   Geometry found;
   found.cluster_bytes = sector_bytes * number(13, 1);
-  if (found.cluster_bytes == 0 || table_sectors == 0) return corrupt("it is no FAT file system");
+  if (found.cluster_bytes == 0 || table_sectors == 0) return corrupt("it is not a FAT file system");
   found.first_cluster =
       sector_bytes * (number(14, 2) + number(16, 1) * table_sectors) + kEntryBytes * number(17, 2);
   return found;

@@ -52,7 +52,7 @@ Result<std::uint64_t> parse_image_size(const std::string& text) {
                               : unit == "M" || unit == "MiB" ? kMebibyte
                                                              : 1;
   if (problem != std::errc() || (scale == 1 && !unit.empty())) {
-    return invalid_input("'" + text + "' is no size; write e.g. 2G or 1536M");
+    return invalid_input("'" + text + "' is not a size; write e.g. 2G or 1536M");
   }
   // The limit is looked at before the product can overflow.
   if (number > kLargestImageBytes / scale || number * scale < kSmallestImageBytes) {
@@ -62,7 +62,7 @@ Result<std::uint64_t> parse_image_size(const std::string& text) {
                          "G; a board grows its file system to the card by itself");
   }
   if (number * scale % kMebibyte != 0) {
-    return invalid_input("a size of " + text + " bytes is no whole number of mebibytes");
+    return invalid_input("a size of " + text + " bytes is not a whole number of mebibytes");
   }
   return number * scale;
 }
@@ -89,7 +89,7 @@ std::string sfdisk_script(const PartitionPlan& plan, std::uint32_t disk_id) {
 Result<std::uint64_t> boot_partition_offset(const std::string& first_sector) {
   TRY(const PartitionEntry entry, partition_entry(first_sector, 0));
   if ((entry.type != 0x0b && entry.type != 0x0c && entry.type != 0x0e) || entry.start == 0) {
-    return invalid_input("its first partition is not FAT, so it is no card for a Raspberry Pi");
+    return invalid_input("its first partition is not FAT, so it is not a card for a Raspberry Pi");
   }
   return entry.start * kSector;
 }
@@ -97,7 +97,7 @@ Result<std::uint64_t> boot_partition_offset(const std::string& first_sector) {
 Result<std::uint64_t> root_partition_offset(const std::string& first_sector) {
   TRY(const PartitionEntry entry, partition_entry(first_sector, 1));
   if (entry.type != 0x83 || entry.start == 0)
-    return invalid_input("its second partition is not one of Linux, so it is no card for a Raspberry Pi");
+    return invalid_input("its second partition is not one of Linux, so it is not a card for a Raspberry Pi");
   return entry.start * kSector;
 }
 

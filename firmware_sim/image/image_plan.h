@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kSmallestImageBytes = 1536 * kMebibyte;
 inline constexpr std::uint64_t kLargestImageBytes = std::uint64_t{256} << 30;
 
 /// "2G", "1536M" (powers of two) or a number of bytes. kInvalidInput outside of the limits above, or when it
-/// is no whole number of mebibytes.
+/// is not a whole number of mebibytes.
 [[nodiscard]] Result<std::uint64_t> parse_image_size(const std::string& text);
 
 /// Both partitions start at multiples of 4 MiB, as cards like it; the rest of the image is the root file

@@ -17,7 +17,7 @@ struct CommandProgress {
   std::size_t total = 0;  ///< 0: unknown
 };
 
-/// A command that takes its time: its output goes to `log`, which is started anew, and `read_log` tells from
+/// A command that takes its time: its output goes to `log`, which is started again, and `read_log` tells from
 /// that text how far it is. Ends it when `stopped` says so (kUnavailable, "interrupted"). kIo with the log's
 /// last line and its name when the command fails.
 struct LongCommand {

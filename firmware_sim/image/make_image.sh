@@ -1,7 +1,7 @@
 # Sourced by ./run: what `aflguard image build` needs, and the check that makes, examines and boots an image.
 image_packages="mmdebstrap qemu-user-static arch-test uidmap debian-archive-keyring fdisk mtools dosfstools e2fsprogs zstd xz-utils"
 
-# cloud-init itself is only unpacked: installed, it would set this machine up anew at its next start.
+# cloud-init itself is only unpacked: installed, it would set this machine up again at its next start.
 cloud_init_schema() ( # USER-DATA
   install_packages python3 python3-yaml python3-jsonschema python3-configobj python3-jinja2 python3-oauthlib \
     python3-requests python3-jsonpatch python3-serial python3-netifaces

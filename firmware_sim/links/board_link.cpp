@@ -26,7 +26,7 @@ Result<LinkState> parse_link_state(std::string_view text) {
     const auto parsed = std::from_chars(text.data() + kSlow.size(), end, state.bytes_per_second);
     if (parsed.ec == std::errc() && parsed.ptr == end && state.bytes_per_second > 0) return state;
   }
-  return corrupt("'" + std::string(text.substr(0, 40)) + "' is no state of a link (open, cut, slow N)");
+  return corrupt("'" + std::string(text.substr(0, 40)) + "' is not a state of a link (open, cut, slow N)");
 }
 
 std::uint64_t ByteAllowance::available(std::uint64_t bytes_per_second, double seconds) {

@@ -13,14 +13,14 @@ namespace aflguard::sim {
 /// Where simulated boards get their samples from.
 struct SampleOrigin {
   std::string dataset = "mnist";  ///< one of the lab's, dealt out as in its experiments
-  std::filesystem::path own;      ///< when not empty: somebody's own samples, a CSV file or a folder
+  std::filesystem::path own;      ///< when not empty: someone's own samples, a CSV file or a folder
   std::uint64_t seed = 1;
 
   [[nodiscard]] std::string text() const { return own.empty() ? dataset : own.string(); }
 };
 
 /// Everybody's share, one per board, each with samples of its own; classes are dealt out unevenly, so that
-/// every board knows something else best. Somebody's own folder holds samples.csv, or features.npy and
+/// every board knows something else best. Someone's own folder holds samples.csv, or features.npy and
 /// labels.npy, or two IDX files, *-images-idx3-ubyte and *-labels-idx1-ubyte. kInvalidInput when the samples
 /// do not fit the model, or are too few.
 [[nodiscard]] Result<std::vector<Dataset>> deal_samples(const SampleOrigin& origin, std::size_t boards,

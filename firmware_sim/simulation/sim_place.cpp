@@ -14,7 +14,8 @@ Result<SimulationFolder> simulation_of(const std::string& fleet) {
   std::error_code error;
   const fs::path root = fs::absolute(fleet, error).lexically_normal();
   if (!fs::exists(fleet::FleetFolder{root}.settings(), error)) {
-    return not_found(fleet + " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one, " +
+    return not_found(fleet +
+                     " is not a fleet folder (it has no fleet.toml); aflguard fleet init makes one, " +
                      "and so does aflguard sim up --with-gateway");
   }
   return SimulationFolder(root);

@@ -110,7 +110,7 @@ class Start final {
     return {};
   }
 
-  /// Until all are connected, except for those that somebody has unplugged meanwhile. The folder need not be
+  /// Until all are connected, except for those that someone has unplugged meanwhile. The folder need not be
   /// locked.
   [[nodiscard]] Status wait_for_boards() {
     StderrProgress progress;
@@ -144,13 +144,13 @@ class Start final {
     }
   }
 
-  /// Somebody wanted it to end, since it was started.
+  /// Someone wanted it to end, since it was started.
   [[nodiscard]] bool was_unplugged(const Board& board) const {
     const auto note = folder_.process(board.name);
     return !note || note->unplugged;
   }
 
-  /// Ends what was started, unless what runs now was started by somebody else since.
+  /// Ends what was started, unless what runs now was started by someone else since.
   void give_up() const {
     const auto lock = folder_.lock();
     const auto now = folder_.read();
@@ -297,7 +297,7 @@ Status provide_fleet(const SimUpOptions& options, std::size_t boards) {
   if (!options.samples.own.empty()) {
     return invalid_input(
         options.fleet +
-        " is no fleet yet; with --data, make one first: aflguard fleet init, then its model and "
+        " is not a fleet yet; with --data, make one first: aflguard fleet init, then its model and "
         "gateway.toml");
   }
   std::fprintf(stderr, "making a fleet in %s that learns %s\n", root.c_str(),
@@ -334,7 +334,7 @@ Status sim_up(const SimUpOptions& options) {
   Interruption interruption;
   Start start(options, folder, interruption);
   TRY_STATUS(set_up(options, folder, std::move(boards), kinds, interruption, start));
-  // The folder is free: boards may need minutes, and somebody may want to unplug one, or to end it all.
+  // The folder is free: boards may need minutes, and someone may want to unplug one, or to end it all.
   if (Status connected = start.wait_for_boards(); !connected.ok()) {
     start.give_up();
     return connected;

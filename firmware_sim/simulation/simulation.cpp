@@ -61,7 +61,7 @@ Result<Simulation> simulation_of(const Json& json) {
 Result<Json> read_json(const fs::path& file) {
   TRY(const std::string text, read_text_file(file, kMaxFileBytes));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return corrupt(file.string() + " is no JSON; aflguard sim up makes it anew");
+  if (json.is_discarded()) return corrupt(file.string() + " is not JSON; aflguard sim up makes it again");
   return json;
 }
 

@@ -45,7 +45,7 @@ struct Simulation {
 /// What is known of one of its programs.
 struct ProcessNote {
   ProcessMark mark;
-  bool unplugged = false;  ///< somebody wanted it to end
+  bool unplugged = false;  ///< someone wanted it to end
 
   friend bool operator==(const ProcessNote&, const ProcessNote&) = default;
 };

@@ -156,7 +156,7 @@ Result<BrokerProbe::Packet> BrokerProbe::read_packet() {
     size |= std::size_t{byte & 0x7fu} << shift;
     if (byte < 128) break;
   }
-  if (size > kMaxBody) return unavailable("it sends what is no MQTT");
+  if (size > kMaxBody) return unavailable("it sends what is not MQTT");
   packet.body.resize(std::min(size, kKeptOfBody));
   TRY_STATUS(read_bytes(packet.body.data(), packet.body.size()));
   Bytes8 rest(65536);

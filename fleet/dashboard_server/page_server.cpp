@@ -49,7 +49,7 @@ std::string refusal(int status, const std::string& why) {
 }
 
 /// True when `host` ("name:port", as browsers send it) is this machine at that port: whoever comes under
-/// another name was led here by somebody else's.
+/// another name was led here by someone else's.
 bool is_own_host(std::string_view host, unsigned port) {
   const std::string end = ":" + std::to_string(port);
   if (!host.ends_with(end)) return false;
@@ -215,7 +215,7 @@ struct PageServer::State {
     if (request.status == 405) {
       return visitor.write_all(refusal(405, "there is only something to get here"));
     }
-    if (request.status != 200) return visitor.write_all(refusal(request.status, "this is no request"));
+    if (request.status != 200) return visitor.write_all(refusal(request.status, "this is not a request"));
     if (!is_own_host(request.header("host"), port)) {
       return visitor.write_all(refusal(403, "this page is for this machine only, under its own name"));
     }

@@ -26,7 +26,7 @@ struct DoctorRequest {
 void examine_machine(Findings& findings, const Clock& clock, bool with_fleet);
 
 /// A fleet's files: settings, permissions, certificates, lists, the broker's configuration. False when the
-/// folder is no fleet's.
+/// folder is not a fleet's.
 [[nodiscard]] bool examine_files(Findings& findings, const FleetFolder& folder, const Clock& clock);
 
 /// The running broker: reachable, this fleet's, refuses strangers, enforces its access list.

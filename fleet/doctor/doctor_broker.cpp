@@ -62,7 +62,7 @@ void examine_strangers(Findings& findings, const ViewerIdentity& viewer, const s
     findings.problem("broker-strangers",
                      nobody.ok() ? "the broker lets clients in that have no certificate"
                                  : "the broker lets clients in whose certificate is of another authority",
-                     "run it with the fleet's mosquitto.conf; aflguard fleet refresh writes it anew");
+                     "run it with the fleet's mosquitto.conf; aflguard fleet refresh writes it again");
   } else {
     findings.ok("broker-strangers", "the broker refuses clients without a certificate of this fleet");
   }
@@ -105,7 +105,7 @@ void examine_reading(Findings& findings, BrokerProbe& probe, const FleetTopics& 
   if (asked.ok() && !*asked) {
     findings.problem("access-list-asking",
                      "the broker refuses the question for history that a viewer may ask",
-                     "aflguard fleet refresh writes the access list anew");
+                     "aflguard fleet refresh writes the access list again");
     return;
   }
   const auto received = probe.received();

@@ -43,8 +43,12 @@ std::string difference(const Lines& expected, const Lines& found) {
     return first == last ? key + " is missing, expected " + value
                          : key + " is " + first->second + ", expected " + value;
   }
+  // The broker takes the last of a repeated key.
   for (const auto& [key, value] : found) {
-    if (key != "user" && !expected.contains(key)) return key + " " + value + " is not expected";
+    const auto [first, last] = expected.equal_range(key);
+    const bool wanted =
+        std::any_of(first, last, [&, present = value](const auto& entry) { return entry.second == present; });
+    if (key != "user" && !wanted) return key + " " + value + " is not expected";
   }
   return {};
 }
@@ -55,7 +59,7 @@ void examine_configuration(Findings& findings, const FleetFolder& folder, const 
   const auto expected = mosquitto_configuration(settings, folder, current_user_name());
   if (!found.ok() || !expected.ok()) {
     findings.problem("broker-configuration", (found.ok() ? expected : found).error().message,
-                     "aflguard fleet refresh writes it anew");
+                     "aflguard fleet refresh writes it again");
     return;
   }
   const std::string differs = difference(configuration_lines(*expected), configuration_lines(*found));
@@ -66,7 +70,7 @@ void examine_configuration(Findings& findings, const FleetFolder& folder, const 
                     " bytes, persistence, TLS 1.3 and access list are as fleet.toml wants");
   } else {
     findings.problem("broker-configuration", path.string() + ": " + differs,
-                     "aflguard fleet refresh writes it anew from fleet.toml; then restart the broker");
+                     "aflguard fleet refresh writes it again from fleet.toml; then restart the broker");
   }
 }
 
@@ -79,7 +83,7 @@ void examine_access_list(Findings& findings, const FleetFolder& folder, const Fl
     findings.problem("access-list",
                      list.ok() ? folder.access_list().string() + " is not what the device book asks for"
                                : list.error().message,
-                     "aflguard fleet refresh writes it anew and tells the broker");
+                     "aflguard fleet refresh writes it again and tells the broker");
   }
 }
 
@@ -87,7 +91,7 @@ void examine_revocations(Findings& findings, const FleetFolder& folder, const De
                          const Clock& clock) {
   const auto list = read_text_file(folder.revocation_list(), std::uint64_t{1} << 28);
   const auto authority = read_text_file(folder.broker() / "ca.crt", kMaxPemBytes);
-  const std::string advice = "aflguard fleet refresh writes it anew and tells the broker";
+  const std::string advice = "aflguard fleet refresh writes it again and tells the broker";
   if (!list.ok() || !authority.ok()) {
     findings.problem("revocation-list", (list.ok() ? authority : list).error().message, advice);
     return;

@@ -44,14 +44,15 @@ Status check_settings(const FleetSettings& settings) {
     return invalid_input("broker host '" + settings.broker_host.substr(0, 80) +
                          "' is neither a host name nor an address");
   }
-  if (settings.broker_port == 0) return invalid_input("broker port 0 is no port; choose 1 to 65535");
+  if (settings.broker_port == 0) return invalid_input("broker port 0 is not a port; choose 1 to 65535");
   if (settings.dashboard_port == settings.broker_port) {
     return invalid_input("the dashboard's port is " + std::to_string(settings.dashboard_port) +
                          ", which is the broker's; choose another");
   }
   if (!is_ip_address(settings.dashboard_host)) {
-    return invalid_input("dashboard host '" + settings.dashboard_host.substr(0, 80) +
-                         "' is no address; choose 127.0.0.1 for this machine only, 0.0.0.0 for everybody");
+    return invalid_input(
+        "dashboard host '" + settings.dashboard_host.substr(0, 80) +
+        "' is not an address; choose 127.0.0.1 for this machine only, 0.0.0.0 for everybody");
   }
   const auto outside = [](const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
     return value >= low && value <= high

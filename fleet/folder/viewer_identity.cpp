@@ -28,7 +28,7 @@ Result<ViewerIdentity> read_viewer_folder(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder / "viewer.toml", error)) {
     return not_found(folder.string() +
-                     " is no viewer's folder (it has no viewer.toml); aflguard fleet viewer add makes one");
+                     " is not a viewer folder (it has no viewer.toml); aflguard fleet viewer add makes one");
   }
   TRY(auto file, ConfigFile::read(folder / "viewer.toml"));
   ViewerIdentity identity;

@@ -7,7 +7,7 @@
 
 namespace aflguard::view {
 
-/// Reads what frame_diff() writes, as a terminal would: for whoever must know what somebody sees. Colours are
+/// Reads what frame_diff() writes, as a terminal would: for whoever must know what someone sees. Colours are
 /// forgotten; whatever else a terminal could do is left out.
 class ScreenReader final {
  public:

@@ -84,7 +84,7 @@ bool can_draw() {
 }
 
 Result<std::unique_ptr<TerminalScreen>> TerminalScreen::open() {
-  if (!can_draw()) return unsupported("standard output is no terminal that can be drawn on");
+  if (!can_draw()) return unsupported("standard output is not a terminal that can be drawn on");
   const bool keys = ::isatty(STDIN_FILENO) == 1;
   has_before = keys && ::tcgetattr(STDIN_FILENO, &before) == 0;
   std::unique_ptr<TerminalScreen> screen(new TerminalScreen(

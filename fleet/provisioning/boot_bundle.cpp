@@ -195,7 +195,7 @@ Result<std::vector<std::string>> read_ssh_keys(const std::string& text) {
     const bool known = std::find(std::begin(kKeyTypes), std::end(kKeyTypes), type) != std::end(kKeyTypes);
     if (!known || !is_base64(key)) {
       return invalid_input("the line that begins with '" + type.substr(0, kMaxShown) +
-                           "' is no ssh public key; give a file like ~/.ssh/id_ed25519.pub");
+                           "' is not an ssh public key; give a file like ~/.ssh/id_ed25519.pub");
     }
     keys.push_back(type + " " + key);
   }
@@ -207,7 +207,8 @@ Result<std::vector<std::string>> read_ssh_keys(const std::string& text) {
 Result<std::vector<BootBundleFile>> boot_bundle_files(const BootBundleRequest& order) {
   for (const std::string& key : order.ssh_keys) {
     TRY(const auto checked, read_ssh_keys(key));
-    if (checked != std::vector<std::string>{key}) return invalid_input("'" + key + "' is no single ssh key");
+    if (checked != std::vector<std::string>{key})
+      return invalid_input("'" + key + "' is not a single ssh key");
   }
   std::vector<BootBundleFile> files = {
       {"user-data", user_data(order)},

@@ -65,7 +65,7 @@ std::string viewer_rights(const std::string& fleet, const std::string& name) {
          line("topic read", fleet + "tell/" + name + "/history") + line("topic read", "$SYS/broker/#");
 }
 
-/// Somebody who was revoked.
+/// Someone who was revoked.
 std::string nobody(const std::string& name) {
   return "\nuser " + name + "\n" + line("topic deny", "#");
 }

@@ -26,7 +26,7 @@ Result<std::string> read_key(const fs::path& path) {
   while (!key.empty() && key.back() == '\n') key.pop_back();
   if (!is_key(key)) {
     return corrupt(path.string() +
-                   " is no dashboard key; remove it, and aflguard fleet refresh makes another");
+                   " is not a dashboard key; remove it, and aflguard fleet refresh makes another");
   }
   return key;
 }

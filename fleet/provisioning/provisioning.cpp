@@ -54,7 +54,7 @@ DeviceKey key_of(const IssuedCertificate& certificate) {
   return {certificate.public_key, certificate.serial, certificate.not_after};
 }
 
-/// kInvalidInput when somebody in the book has that key already.
+/// kInvalidInput when someone in the book has that key already.
 Status check_new_key(const DeviceBook& book, const PublicKey& key) {
   for (const Device& device : book.devices) {
     for (const DeviceKey& known : device.keys) {
@@ -114,7 +114,7 @@ Result<Fleet> Fleet::open(const fs::path& root) {
   const FleetFolder folder{fs::absolute(root, error).lexically_normal()};
   if (!fs::exists(folder.settings(), error)) {
     return not_found(root.string() +
-                     " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one");
+                     " is not a fleet folder (it has no fleet.toml); aflguard fleet init makes one");
   }
   TRY(auto lock, FolderLock::acquire(folder.root));
   TRY(auto settings, read_fleet_settings(folder.settings()));

@@ -48,7 +48,7 @@ struct DeviceRequest {
 /// whole or not at all, and is on disk when the call returns.
 class Fleet final {
  public:
-  /// kNotFound when `root` is no fleet's folder.
+  /// kNotFound when `root` is not a fleet folder.
   [[nodiscard]] static Result<Fleet> open(const std::filesystem::path& root);
 
   [[nodiscard]] const FleetFolder& folder() const { return folder_; }
@@ -82,7 +82,7 @@ class Fleet final {
 
   /// A new certificate for a program of the fleet; its key stays, because devices know the gateway by it.
   [[nodiscard]] Status renew_role(FleetRole role, CertificateAuthority& authority, const Clock& clock);
-  /// Writes the broker's configuration, access list and revocation list anew from fleet.toml and the books.
+  /// Writes the broker's configuration, access list and revocation list again from fleet.toml and the books.
   /// Adds the viewers that every fleet has and an older one lacks.
   [[nodiscard]] Status refresh_broker(CertificateAuthority& authority, const Clock& clock);
 

@@ -22,8 +22,8 @@ Result<CertificateFacts> read_certificate_facts(std::string_view certificate_pem
   const OpensslCertificate certificate = certificate_from_pem(certificate_pem);
   const OpensslCertificate authority = certificate_from_pem(authority_pem);
   ERR_clear_error();
-  if (!certificate) return invalid_input("it is no certificate");
-  if (!authority) return invalid_input("the authority's is no certificate");
+  if (!certificate) return invalid_input("it is not a certificate");
+  if (!authority) return invalid_input("the authority's is not a certificate");
   CertificateFacts facts;
   std::array<char, 128> name{};
   X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, name.data(),
@@ -47,8 +47,8 @@ Result<RevocationFacts> read_revocation_facts(std::string_view list_pem, std::st
   const OpensslCrl list = crl_from_pem(list_pem);
   const OpensslCertificate authority = certificate_from_pem(authority_pem);
   ERR_clear_error();
-  if (!list) return invalid_input("it is no revocation list");
-  if (!authority) return invalid_input("the authority's is no certificate");
+  if (!list) return invalid_input("it is not a revocation list");
+  if (!authority) return invalid_input("the authority's is not a certificate");
   RevocationFacts facts;
   TRY(facts.made, from_asn1(X509_CRL_get0_lastUpdate(list.get())));
   TRY(facts.next, from_asn1(X509_CRL_get0_nextUpdate(list.get())));

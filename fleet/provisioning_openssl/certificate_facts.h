@@ -17,7 +17,7 @@ struct CertificateFacts {
   bool of_authority = false;  ///< the authority's key signed it
 };
 
-/// kInvalidInput when one of the two is no certificate (PEM).
+/// kInvalidInput when one of the two is not a certificate (PEM).
 [[nodiscard]] Result<CertificateFacts> read_certificate_facts(std::string_view certificate_pem,
                                                               std::string_view authority_pem);
 
@@ -31,7 +31,7 @@ struct RevocationFacts {
   bool of_authority = false;
 };
 
-/// kInvalidInput when it is no revocation list (PEM).
+/// kInvalidInput when it is not a revocation list (PEM).
 [[nodiscard]] Result<RevocationFacts> read_revocation_facts(std::string_view list_pem,
                                                             std::string_view authority_pem);
 

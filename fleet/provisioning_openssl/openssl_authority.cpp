@@ -239,7 +239,7 @@ Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view r
                                                               const CertificateOptions& terms) {
   const OpensslRequest request = request_from_pem(request_pem);
   if (!request) {
-    return openssl_error(ErrorKind::kInvalidInput, "it is no certificate signing request in PEM");
+    return openssl_error(ErrorKind::kInvalidInput, "it is not a certificate signing request in PEM");
   }
   EVP_PKEY* const key = X509_REQ_get0_pubkey(request.get());
   TRY([[maybe_unused]] const PublicKey usable, public_key_of(key));
@@ -288,7 +288,7 @@ Result<std::string> OpensslAuthority::revocation_list(std::span<const std::strin
     TRY(const auto earlier, from_asn1(X509_CRL_get0_lastUpdate(previous.get())));
     date = std::max(date, earlier + std::chrono::seconds(1));
   }
-  ERR_clear_error();  // no previous list is no failure
+  ERR_clear_error();  // no previous list is not a failure
   const OpensslCrl list(X509_CRL_new());
   const OpensslTime first = to_asn1(date);
   const OpensslTime last = to_asn1(state_->not_after);

@@ -65,7 +65,7 @@ struct PictureCounters {
 /// kept is bounded, whatever comes.
 class FleetState final {
  public:
-  /// kInvalidInput when `fleet` is no name. `viewer` is who asks for history.
+  /// kInvalidInput when `fleet` is not a name. `viewer` is who asks for history.
   [[nodiscard]] static Result<FleetState> create(std::string_view fleet, std::string_view viewer,
                                                  const PictureLimits& limits = {});
 

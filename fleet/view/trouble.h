@@ -12,10 +12,10 @@ namespace aflguard::view {
 enum class TroubleLevel : std::uint8_t { kNone, kNotice, kWarning, kAlarm };
 [[nodiscard]] std::string_view to_string(TroubleLevel level);
 
-/// How much a device deserves somebody's attention, and why.
+/// How much a device deserves someone's attention, and why.
 struct Trouble {
   TroubleLevel level = TroubleLevel::kNone;
-  double score = 0;  ///< orders devices: the higher, the sooner somebody should look
+  double score = 0;  ///< orders devices: the higher, the sooner someone should look
   std::string why;   ///< of the worst; empty where there is nothing
 
   /// Its updates are rejected too often: it may lie, or its data differ.

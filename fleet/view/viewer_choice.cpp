@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kShortLookTimeout{30};
 constexpr std::chrono::milliseconds kAskAgain{100};
 
-/// A lock on the key's file, which everybody who may use it can open. kUnavailable while somebody else has
+/// A lock on the key's file, which everybody who may use it can open. kUnavailable while someone else has
 /// it.
 Result<FileLock> try_lock(const fleet::ViewerIdentity& identity) {
   auto lock = FileLock::take(identity.key(), {.make_file = false});
@@ -42,7 +42,7 @@ Result<std::vector<fleet::ViewerIdentity>> candidates(const ViewerRequest& reque
   std::error_code error;
   if (!std::filesystem::exists(folder.settings(), error)) {
     return not_found(request.fleet +
-                     " is no fleet's folder (it has no fleet.toml); aflguard fleet init makes one");
+                     " is not a fleet folder (it has no fleet.toml); aflguard fleet init makes one");
   }
   TRY(const fleet::FleetSettings settings, fleet::read_fleet_settings(folder.settings()));
   TRY(const fleet::ViewerBook book, fleet::read_viewer_book(folder.viewer_book()));

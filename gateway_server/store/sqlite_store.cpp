@@ -118,7 +118,7 @@ struct SqliteStore::Internals {
             "ON CONFLICT (id) DO UPDATE SET highest_sequence = excluded.highest_sequence, judged_bits = "
             "excluded.judged_bits, accepted = excluded.accepted, rejected = excluded.rejected, last_seen = "
             "excluded.last_seen, checksum = excluded.checksum"));
-    // A distance that is no number is stored as null, and so is its checksum.
+    // A distance that is not a number is stored as null, and so is its checksum.
     TRY(put_verdict,
         database.prepare("INSERT INTO verdicts (iteration, device, sequence, accepted, reason, distance, "
                          "bound, base_version, version, delay, time, altered, alterations, checksum) VALUES "

@@ -22,8 +22,8 @@ class DevicePresence final {
     DeviceState state = DeviceState::kUnknown;
     std::string message;  ///< the device's own, for an alert
   };
-  /// Takes one status message; none when nothing changed or it is no status. What a broker has kept
-  /// (`retained`) tells how things are, and is no event for a device that was not known before.
+  /// Takes one status message; none when nothing changed or it is not a status. What a broker has kept
+  /// (`retained`) tells how things are, and is not an event for a device that was not known before.
   std::optional<Change> take(std::string_view device, std::span<const std::byte> payload, bool retained);
 
   /// The state that the device reported last; kUnknown when it never did.

@@ -24,7 +24,7 @@ class HonestClients final {
   [[nodiscard]] Batch draw_batch(ClientId client, Random& random);
   /// What a client that was sent `model` answers for these samples.
   [[nodiscard]] Status update_on(const Batch& batch, std::span<const float> model, std::span<float> update);
-  /// ... and for a fresh mini-batch of its own.
+  /// ... and for its own fresh mini-batch.
   [[nodiscard]] Status update_of(ClientId client, std::span<const float> model, Random& random,
                                  std::span<float> update);
 

@@ -11,7 +11,7 @@ Status constant(ImportContext& c) {
   const auto& attributes = c.node.attributes;
   if (const auto found = attributes.find("value"); found != attributes.end()) {
     const auto* tensor = std::get_if<Tensor>(&found->second);
-    if (!tensor) return c.refuse("its value is no tensor");
+    if (!tensor) return c.refuse("its value is not a tensor");
     if (auto ints = symbolic_ints(*tensor)) {
       c.give(0, std::move(*ints));
       return {};
@@ -128,7 +128,7 @@ Status pad(ImportContext& c) {
   return {};
 }
 
-/// Taking all of an axis (also of the batch) is no operation; exporters write it for x[:, a:b].
+/// Taking all of an axis (also of the batch) is not an operation; exporters write it for x[:, a:b].
 Status slice(ImportContext& c) {
   const Value x = c.input(0);
   if (!c.g.status().ok()) return {};

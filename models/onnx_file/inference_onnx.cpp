@@ -122,12 +122,12 @@ class ParameterBaker final {
 Result<std::string> inference_onnx(const ModelPackage& package, std::span<const float> theta) {
   TRY_STATUS(check_theta(package.description, theta));
   onnx::ModelProto model;
-  if (!model.ParseFromString(package.eval_graph)) return corrupt("the evaluation graph is no ONNX model");
+  if (!model.ParseFromString(package.eval_graph)) return corrupt("the evaluation graph is not an ONNX model");
   ParameterBaker(package.description, theta, *model.mutable_graph()).bake();
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& problem) {
-    return internal_error(std::string("the file with the parameters inside is no valid ONNX: ") +
+    return internal_error(std::string("the file with the parameters inside is not valid ONNX: ") +
                           problem.what());
   }
   std::string bytes;

@@ -100,7 +100,7 @@ Result<std::string> write_onnx(const Graph& graph, const std::string& name) {
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& problem) {
-    return internal_error("the graph '" + name + "' that was built is no valid ONNX: " + problem.what());
+    return internal_error("the graph '" + name + "' that was built is not valid ONNX: " + problem.what());
   }
   std::string bytes;
   if (!model.SerializeToString(&bytes))

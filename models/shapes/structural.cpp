@@ -41,7 +41,7 @@ Infos transpose(const ShapeQuery& query) {
   std::ranges::sort(sorted);
   Axes expected(x.size());
   std::iota(expected.begin(), expected.end(), 0);
-  if (sorted != expected) return invalid_input("perm is no permutation of the axes of " + text(x));
+  if (sorted != expected) return invalid_input("perm is not a permutation of the axes of " + text(x));
   Shape result;
   for (const std::int64_t axis : order) result.push_back(x[static_cast<std::size_t>(axis)]);
   return one(query.info(0).type, std::move(result));

@@ -105,7 +105,7 @@ def compare_batch(case, program, folder, info, theta, x, y, ops):
         part = gradient[p["offset"]:p["offset"] + size].reshape(p["shape"])
         expected = counterpart(p["name"], theta[p["offset"]:p["offset"] + size].reshape(p["shape"]), case, gradients)
         difference = np.abs(part - expected).max()
-        # What float32 rounds off sums of the largest gradients is no error of a small one: a bias before batch
+        # What float32 rounds off sums of the largest gradients is not an error of a small one: a bias before batch
         # normalisation has the gradient 0 in exact arithmetic, and no scale of its own.
         error = difference / max(np.abs(expected).max(), 1e-30)
         if error > LIMIT and difference <= 2e-6 * largest:

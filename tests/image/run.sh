@@ -112,7 +112,7 @@ check_contents() {
   [ -z "$(in_root /etc/machine-id)" ] || fail "the image has a machine-id"
   [ -z "$(in_root /etc/ssh/ssh_host_ed25519_key)" ] || fail "the image has an ssh host key"
   [ -n "$(in_root /etc/shadow)" ] || fail "the image's files cannot be read"
-  in_root /etc/shadow | grep -v '^[^:]*:[*!]' | grep . && fail "somebody has a password"
+  in_root /etc/shadow | grep -v '^[^:]*:[*!]' | grep . && fail "someone has a password"
   [ -z "$(in_root /etc/aflguard/device.key)" ] || fail "the image's root has a key"
 }
 

@@ -86,7 +86,7 @@ TEST("A normalisation takes the residual sum and the rectifier; of two that meet
   TEST_ASSERT_EQUAL_STRING("Conv* Conv* BatchNorm* BatchNorm*+relu", operators.c_str());
 }
 
-TEST("A sum with a tensor of another shape is no residual") {
+TEST("A sum with a tensor of another shape is not a residual") {
   NetworkBuilder network("m", {4, 8, 8});
   const Value norm = network.batch_norm("a", network.input());
   assert_operators("BatchNorm* Add", network, network.graph().add(norm, network.graph().scalar(1)));

@@ -89,7 +89,7 @@ TEST("Mean squared error takes outputs of any rank, also one number per sample")
   expect_gradient(number.weight("w", {4}).node("MatMul", {"x", "w"}, "out"), 1);
 }
 
-TEST("Cross-entropy refuses an output that is no row of class scores") {
+TEST("Cross-entropy refuses an output that is not a row of class scores") {
   FileBuilder image({2, 4, 4});
   image.weight("w", {3, 2, 3, 3}).node("Conv", {"x", "w"}, "out");
   expect_refusal(image, {"[batch, 3, 2, 2]", "[batch, classes]"}, Loss::kCrossEntropy);

@@ -80,7 +80,7 @@ TEST("An identity is taken, closed to others, and gone from where it lay; anothe
   TEST_ASSERT_TRUE(fs::exists(board.etc / "samples.csv"));  // what else lies there stays
 }
 
-TEST("What is no identity is refused with a note beside it, and the old one stays") {
+TEST("What is not an identity is refused with a note beside it, and the old one stays") {
   skip_unless_root();
   const Board board;
   board.give("pi-1.tar");
@@ -93,9 +93,9 @@ TEST("What is no identity is refused with a note beside it, and the old one stay
       "rm x/link; tar -P -cf outside.tar --transform 's|^./device.csr|../outside|' -C x . && "
       "echo >x/device.csr && tar -P -rf outside.tar --transform 's|^|../|' -C x device.csr");
   board.give("nonsense.tar");
-  board.expect_refusal("it is no tar archive");
+  board.expect_refusal("it is not a tar archive");
   board.give("cut.tar");
-  board.expect_refusal("it is no tar archive, or it is cut off");
+  board.expect_refusal("it is not a tar archive, or it is cut off");
   board.give("incomplete.tar");
   board.expect_refusal("it has no gateway.pem");
   board.give("mixed.tar");
@@ -150,7 +150,7 @@ TEST(
   TEST_ASSERT_FALSE(fs::exists(board.folder / "boot/aflguard-identity-problem.txt"));
 }
 
-TEST("Links that somebody has put on the board do not keep it from taking a new identity") {
+TEST("Links that someone has put on the board do not keep it from taking a new identity") {
   skip_unless_root();
   const Board board;
   board.give("pi-1.tar");

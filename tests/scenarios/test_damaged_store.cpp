@@ -69,7 +69,7 @@ TEST("A gateway does not start on a store in which one byte of the model is wron
   used.expect_refused_start("row 1 of table 'state' does not match its checksum");
 }
 
-TEST("A gateway does not start on a store that is no database, and leaves it as it is") {
+TEST("A gateway does not start on a store that is not a database, and leaves it as it is") {
   UsedFleet used(SIGTERM);
   ASSERT_OK(write_file_atomically(used.fleet.store(), "a letter to my aunt, and no database at all"));
   used.expect_refused_start("the store is damaged");

@@ -109,7 +109,7 @@ TEST("Devices that are added and revoked while the gateway runs are known and re
   TEST_ASSERT_EQUAL_UINT64(1, fleet.history().size());
 }
 
-TEST("A guard with other settings, or other defaults, keeps the model and starts its own memory anew") {
+TEST("A guard with other settings, or other defaults, keeps the model and starts its own memory again") {
   LiveFleetOptions options;
   options.guard = "span-guard";
   options.guard_extra = "options = { directions = 5 }\n";

@@ -38,7 +38,7 @@ LiveFleet::Wanted field_is(const std::string& field, const json& value) {
   return [=](const std::string& text) { return json::parse(text).at(field) == value; };
 }
 
-/// Somebody who listens to one topic, from now on.
+/// Someone who listens to one topic, from now on.
 class Listener final {
  public:
   Listener(LiveFleet& fleet, const std::string& name, const std::string& filter) {

@@ -210,7 +210,7 @@ TEST("What cannot be simulated is refused before anything is started") {
     return outcome->output;
   };
   const std::string up = "up --fleet fleet --depth native --dataset synthetic ";
-  ASSERT_CONTAINS(refuse(up + "--boards 2"), "fleet is no fleet's folder");
+  ASSERT_CONTAINS(refuse(up + "--boards 2"), "fleet is not a fleet folder");
   ASSERT_CONTAINS(refuse(up, 2), "0 boards");
   ASSERT_CONTAINS(refuse(up + "--boards 2 --malicious -1", 2), "-1");
   ASSERT_CONTAINS(refuse(up + "--boards 2 --seed -1", 2), "-1");
@@ -226,7 +226,7 @@ TEST("What cannot be simulated is refused before anything is started") {
   TEST_ASSERT_TRUE_MESSAGE(missing.find("./run arm64") != std::string::npos ||
                                missing.find("apt-get install qemu-user-static") != std::string::npos,
                            missing.c_str());
-  ASSERT_CONTAINS(refuse("status --fleet fleet"), "fleet is no fleet's folder");
+  ASSERT_CONTAINS(refuse("status --fleet fleet"), "fleet is not a fleet folder");
   ASSERT_CONTAINS(refuse("plug --fleet fleet", 2), "boards");
 }
 

@@ -9,7 +9,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-/// What somebody who reads the page types, a line that goes on joined, a `cd` kept for the lines below it.
+/// What someone who reads the page types, a line that goes on joined, a `cd` kept for the lines below it.
 std::vector<std::string> shell_lines(const std::string& page) {
   std::ifstream file(source_folder() / "docs" / page);
   TEST_ASSERT_TRUE_MESSAGE(file.is_open(), page.c_str());

@@ -13,7 +13,7 @@
 
 namespace aflguard::testing {
 
-/// A provisioned fleet "f" with a real broker, and somebody who speaks as its gateway and its devices.
+/// A provisioned fleet "f" with a real broker, and someone who speaks as its gateway and its devices.
 struct WatchedFleet {
   using Json = nlohmann::json;
 

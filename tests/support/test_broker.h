@@ -16,7 +16,7 @@ namespace aflguard::testing {
 /// True when Mosquitto is installed.
 [[nodiscard]] bool have_mosquitto();
 
-/// Mosquitto with a configuration that somebody else wrote, whose listener is at `port` on loopback. Returns
+/// Mosquitto with a configuration that someone else wrote, whose listener is at `port` on loopback. Returns
 /// when it listens; its output goes to `log`.
 class ConfiguredBroker final {
  public:

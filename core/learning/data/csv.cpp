@@ -164,7 +164,7 @@ Result<bool> CsvReader::next(std::vector<std::string_view>& fields) {
 
 Result<float> parse_csv_number(std::string_view field) {
   float number = 0;
-  if (!parse_whole(field, number)) return corrupt(quoted(field) + " is no number that fits a float");
+  if (!parse_whole(field, number)) return corrupt(quoted(field) + " is not a number that fits a float");
   if (!std::isfinite(number)) return corrupt(quoted(field) + " is not finite");
   return number;
 }
@@ -175,7 +175,7 @@ Result<std::int64_t> parse_csv_integer(std::string_view field, std::int64_t low,
     // Tables written by numeric programs hold 3.0 where 3 is meant.
     double real = 0;
     if (!parse_whole(field, real) || real != std::floor(real) || std::abs(real) > kMaxExactDouble) {
-      return corrupt(quoted(field) + " is no whole number");
+      return corrupt(quoted(field) + " is not a whole number");
     }
     number = static_cast<std::int64_t>(real);
   }

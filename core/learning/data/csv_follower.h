@@ -10,9 +10,9 @@
 
 namespace aflguard {
 
-/// A table that somebody appends to while it is read, e.g. a sensor's log. Only whole lines are read; a line
-/// without its end waits for the rest. A row that is no sample is skipped and counted: one bad reading does
-/// not stop a board. When the file is replaced or cut short, it is read anew from its beginning.
+/// A table that someone appends to while it is read, e.g. a sensor's log. Only whole lines are read; a line
+/// without its end waits for the rest. A row that is not a sample is skipped and counted: one bad reading
+/// does not stop a board. When the file is replaced or cut short, it is read again from its beginning.
 class CsvFollower final {
  public:
   /// The newest `keep` samples stay in memory (up to a quarter more between two cleanings); keep > 0. The

@@ -35,7 +35,7 @@ Result<std::string_view> value_after(std::string_view header, std::string_view k
 }
 
 Result<std::vector<std::size_t>> parse_shape(std::string_view text) {
-  if (text.empty() || text.front() != '(') return corrupt("the .npy header's shape is no tuple");
+  if (text.empty() || text.front() != '(') return corrupt("the .npy header's shape is not a tuple");
   const auto end = text.find(')');
   if (end == std::string_view::npos) return corrupt("the .npy header's shape is not closed");
   text = text.substr(1, end - 1);
@@ -69,7 +69,7 @@ Result<NpyArray> parse_header(std::string_view header) {
   NpyArray array;
   TRY(auto descr, value_after(header, "descr"));
   const auto close = descr.size() > 1 ? descr.find(descr.front(), 1) : std::string_view::npos;
-  if (close == std::string_view::npos) return corrupt("the .npy header's descr is no plain type");
+  if (close == std::string_view::npos) return corrupt("the .npy header's descr is not a plain type");
   array.dtype = std::string(descr.substr(1, close - 1));
   TRY(auto order, value_after(header, "fortran_order"));
   if (!order.starts_with("False")) {

@@ -26,7 +26,7 @@ TEST("What the system clock cannot count to is written all the same, and read as
   TEST_ASSERT_TRUE(parse_rfc3339("0001-01-01T00:00:00Z").value() < sys_days(year(1678) / 1 / 1));
 }
 
-TEST("A text that is no moment is refused") {
+TEST("A text that is not a moment is refused") {
   for (const char* text : {"", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z",
                            "2026-01-01T00:60:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+01:00",
                            "2026-01-01T00:00:00Zx", "-026-01-01T00:00:00Z"}) {

@@ -154,7 +154,7 @@ TEST("An address is checked, and one that is taken is named") {
         "1.2.3:80", "[::1]", "[nonsense]:80", "::1:80", "127.0.0.1:-1"}) {
     const auto opened = HttpListener::open(wrong, answer, {});
     TEST_ASSERT_FALSE_MESSAGE(opened.ok(), wrong);
-    ASSERT_CONTAINS(opened.error().message, "is no address to listen on");
+    ASSERT_CONTAINS(opened.error().message, "is not an address to listen on");
   }
   const auto listener = listen();
   TEST_ASSERT_TRUE(listener->on_loopback());

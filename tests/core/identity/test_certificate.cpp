@@ -47,7 +47,7 @@ TEST("A certificate of another authority is told apart; one that has ended is st
   ASSERT_CONTAINS(message_of(check_issuer(certificate, "nonsense")), "the authority");
 }
 
-TEST("What is no certificate is refused") {
+TEST("What is not a certificate is refused") {
   for (const char* text : {"", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}) {
     TEST_ASSERT_TRUE(read_certificate_pem(text).error().kind == ErrorKind::kInvalidInput);
   }

@@ -105,7 +105,7 @@ TEST("Half of the group order is the highest s that is low") {
   TEST_ASSERT_FALSE(has_low_s(signature));
 }
 
-TEST("Neither library takes zero, the group order or a key that is no point") {
+TEST("Neither library takes zero, the group order or a key that is not a point") {
   auto signer = MbedtlsSigner::generate();
   ASSERT_OK(signer);
   const auto parts = sample_parts(2);

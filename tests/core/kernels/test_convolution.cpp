@@ -216,7 +216,7 @@ TEST("Flat regions, where every pixel of a window ties, send the gradient to exa
   TEST_ASSERT_EQUAL_FLOAT(4, dweight);
 }
 
-TEST("A kernel that is larger than the image is no valid shape") {
+TEST("A kernel that is larger than the image is not valid shape") {
   TEST_ASSERT_FALSE(shape(1, 2, 2, 1, 3).valid());
   ConvShape s = shape(1, 40, 40, 1, 1);
   s.pool_h = 17;

@@ -50,7 +50,7 @@ TEST("A changed manifest is refused by its hash") {
   ASSERT_CONTAINS(testing::message_of(parse_manifest(text)), "the file was changed");
 }
 
-TEST("A gap in the layout, another version, and text that is no manifest are refused by name") {
+TEST("A gap in the layout, another version, and text that is not a manifest are refused by name") {
   const std::string text = manifest_json(small_model());
   ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"offset\": 6", "\"offset\": 7"))),
                   "'bias' starts at 7, expected 6");

@@ -60,12 +60,12 @@ TEST("Replacing a package keeps its hands off everything else") {
   ASSERT_OK(write_file_atomically(folder / "photos" / "cat", "precious"));
   for (const fs::path& target : {folder / "photos", folder / "photos" / "cat"}) {
     ASSERT_CONTAINS(testing::message_of(write_model_package(small_package(), target, /*replace=*/true)),
-                    "is no model package");
+                    "is not a model package");
   }
   TEST_ASSERT_TRUE(fs::is_regular_file(folder / "photos" / "cat"));
 }
 
-TEST("A manifest that is no JSON object is refused with what to do") {
+TEST("A manifest that is not JSON object is refused with what to do") {
   const testing::TemporaryFolder folder;
   ASSERT_OK(write_model_package(small_package(), folder / "p"));
   for (const char* content : {"", "[]", "7", "{"}) {

@@ -28,7 +28,7 @@ TEST("The environment variable wins over every other place and is not silently p
   ASSERT_CONTAINS(testing::message_of(runtime), "/nonexistent/other.so");
 }
 
-TEST("A file that is no library is refused with the loader's reason") {
+TEST("A file that is not a library is refused with the loader's reason") {
   const testing::TemporaryFolder folder;
   ASSERT_OK(write_file_atomically(folder / "libonnxruntime.so.1", "not a library"));
   ASSERT_CONTAINS(testing::message_of(OnnxRuntime::load(folder / "libonnxruntime.so.1")),

@@ -146,7 +146,8 @@ TEST("Predictions do not depend on the number of threads or on what else is in t
 }
 
 TEST(
-    "Vectors of the wrong size, an empty batch and a label that is no class are refused by name and number") {
+    "Vectors of the wrong size, an empty batch and a label that is not a class are refused by name and "
+    "number") {
   const ModelPackage model = package("cnn");
   const auto trainer = trainer_of(model);
   const auto theta = *initial_theta(model, 2);
@@ -177,7 +178,7 @@ TEST("A fused graph that a package does not have, and zero threads, are refused"
                   "no fused training graph");
 }
 
-TEST("A graph that is no ONNX file is an error of the run, with the runtime's reason") {
+TEST("A graph that is not an ONNX file is an error of the run, with the runtime's reason") {
   ModelPackage model = package("logistic-regression");
   model.fused_train_graph = "not a graph";
   const auto theta = *initial_theta(model, 1);

@@ -180,5 +180,5 @@ TEST("A folder without a recording and a file that is none are refused") {
   const TemporaryFolder folder;
   ASSERT_CONTAINS(message_of(replay(folder / "nothing")), "no recording there");
   ASSERT_OK(write_file_atomically(folder / "x.aflrec", "hello, I am no recording"));
-  ASSERT_CONTAINS(message_of(replay(folder / "x.aflrec")), "is no recording");
+  ASSERT_CONTAINS(message_of(replay(folder / "x.aflrec")), "is not a recording");
 }

@@ -84,7 +84,7 @@ TEST("What is wrong is named, with the limit, and the answer keeps the question'
   TEST_ASSERT_EQUAL_STRING("7", read(question.dump()).id.c_str());
 }
 
-TEST("What is no question at all is refused") {
+TEST("What is not a question at all is refused") {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("null"), std::string("7"),
         std::string(1000, '['), std::string(1000, '{'), std::string("\xff\xfe"), std::string(1025, ' '),

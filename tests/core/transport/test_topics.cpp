@@ -47,7 +47,7 @@ TEST("Every topic is read back as what it was") {
   }
 }
 
-TEST("Anything else is no topic of ours") {
+TEST("Anything else is not a topic of ours") {
   for (const std::string_view text : {"",
                                       "aflguard",
                                       "aflguard/v1/",

@@ -36,7 +36,7 @@ TEST("An order that cannot be met is refused with its value and the limit") {
   ASSERT_CONTAINS(message_of(plan_boards({.depth = "board=2,user"})),
                   "'user' in --depth board=2,user has no number");
   ASSERT_CONTAINS(message_of(plan_boards({.depth = "board=0"})),
-                  "'0' in --depth board=0 is no number of boards");
+                  "'0' in --depth board=0 is not a number of boards");
   ASSERT_CONTAINS(message_of(plan_boards({.depth = "board=99"})), "from 1 to 64");
   ASSERT_CONTAINS(message_of(plan_boards({.depth = "user=2,"})), "'' in --depth user=2, has no number");
   ASSERT_CONTAINS(message_of(plan_boards({.depth = "user=40,board=40"})), "80 boards");

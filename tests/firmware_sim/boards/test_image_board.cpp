@@ -168,7 +168,8 @@ TEST("A liar's card has the liar's program, a unit that runs it, and its lie; an
 }
 
 TEST(
-    "What is no image, or lacks its kernel, is refused with what to do; a card that cannot be written leaves "
+    "What is not an image, or lacks its kernel, is refused with what to do; a card that cannot be written "
+    "leaves "
     "nothing behind") {
   const Place place;
   const ImageBoard nowhere(place.folder / "none.img", {place.folder / "programs"});

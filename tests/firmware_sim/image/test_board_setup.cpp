@@ -52,7 +52,7 @@ TEST("A board without an identity keeps its name; with one it is named after its
 
 TEST("Names of hosts are taken from the boot partition, stay, and can be replaced") {
   const Board board;
-  // As somebody's editor on another system would write it: a mark first, no end of the last line.
+  // As someone's editor on another system would write it: a mark first, no end of the last line.
   board.write("boot/firmware/hosts",
               "\xef\xbb\xbf"
               "192.0.2.5 gateway.example.org\r\n# nobody\r\n192.0.2.6 other");
@@ -74,7 +74,7 @@ TEST("Names of hosts are taken from the boot partition, stay, and can be replace
       board.read("etc/hosts").c_str());
 }
 
-TEST("Lines that somebody has added on the board stay, until its name or its names of hosts change") {
+TEST("Lines that someone has added on the board stay, until its name or its names of hosts change") {
   const Board board;
   const std::string mended = board.read("etc/hosts") + "192.0.2.7 by-hand\n";
   board.write("etc/hosts", mended);

@@ -43,7 +43,7 @@ TEST("FAT16 keeps its root folder before the first cluster") {
   TEST_ASSERT_EQUAL_UINT64(512 * (32 + 200) + 512 * 32, ranges->front().offset);
 }
 
-TEST("An empty file has no clusters; what is no file system or no listing is refused") {
+TEST("An empty file has no clusters; what is not a file system or no listing is refused") {
   TEST_ASSERT_TRUE(file_ranges(fat32(), "::/empty")->empty());
   TEST_ASSERT_FALSE(file_ranges(std::string(512, 'x'), "::/a <3>").ok());
   TEST_ASSERT_FALSE(file_ranges("short", "::/a <3>").ok());

@@ -35,7 +35,7 @@ TEST("Sizes are whole mebibytes between the limits, in bytes or with a unit") {
   ASSERT_CONTAINS(refusal("18446744073709551615G"), "outside of");
   ASSERT_CONTAINS(refusal("2147483649"), "whole number of mebibytes");
   for (const char* text : {"", "G", "2T", "2 G", "-2G", "2.5G", "99999999999999999999G"}) {
-    ASSERT_CONTAINS(refusal(text), "is no size; write e.g. 2G");
+    ASSERT_CONTAINS(refusal(text), "is not a size; write e.g. 2G");
   }
 }
 
@@ -56,7 +56,7 @@ TEST("sfdisk is told both partitions in sectors") {
       sfdisk_script(plan_partitions(kDefaultImageBytes), 0xabcd).c_str());
 }
 
-TEST("A card's boot partition is found, and what is no card for a Pi is refused") {
+TEST("A card's boot partition is found, and what is not a card for a Pi is refused") {
   TEST_ASSERT_EQUAL_UINT64(std::uint64_t{8192} * 512, boot_partition_offset(sector(0x0c, 8192)).value());
   TEST_ASSERT_EQUAL_UINT64(std::uint64_t{0xfffffffe} * 512,
                            boot_partition_offset(sector(0x0b, 0xfffffffe)).value());

@@ -191,7 +191,7 @@ TEST("Two relays cannot have the same port, and a broker needs an address") {
   ASSERT_CONTAINS(nowhere.error().message, "the broker's host '..'");
 }
 
-TEST("Whether somebody listens can be asked") {
+TEST("Whether someone listens can be asked") {
   const Listener broker;
   TEST_ASSERT_TRUE(answers("127.0.0.1", broker.port()));
   std::uint16_t gone = 0;

@@ -90,7 +90,7 @@ TEST("Missing iterations, versions and sequence numbers are found") {
   ASSERT_CONTAINS(report.problems.at(0), "a's update 5 came where 4 was expected");
 }
 
-TEST("A history whose beginning was cleared away is no loss") {
+TEST("A history whose beginning was cleared away is not a loss") {
   Ledgers ledgers;
   ledgers.history.erase(ledgers.history.begin(), ledgers.history.begin() + 3);
   TEST_ASSERT_TRUE(ledgers.check().holds());

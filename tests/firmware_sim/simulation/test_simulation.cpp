@@ -57,7 +57,7 @@ TEST("A damaged file is named, whatever is wrong with it") {
   }
 }
 
-TEST("Links are open until somebody says otherwise") {
+TEST("Links are open until someone says otherwise") {
   const testing::TemporaryFolder fleet;
   const SimulationFolder folder(fleet.path());
   TEST_ASSERT_FALSE(folder.read_link("sim-01").starved());

@@ -40,7 +40,7 @@ TEST("A viewer book is read back as it was written; without a file there is the 
   TEST_ASSERT_NOT_NULL(older->find("operator"));
 }
 
-TEST("What is no viewer book is named together with its path, and is not written") {
+TEST("What is not a viewer book is named together with its path, and is not written") {
   testing::TemporaryFolder folder;
   const auto path = folder / "viewers.json";
   ASSERT_CONTAINS(testing::message_of(write_viewer_book(path, {{viewer("a"), viewer("a")}})),

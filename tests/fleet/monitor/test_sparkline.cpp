@@ -24,7 +24,7 @@ TEST("A sparkline goes from the smallest value to the largest, with blanks where
   TEST_ASSERT_EQUAL_STRING("-* @", drawn({1.0, 2.0, {}, 3.0}, true, Glyphs::kAscii).c_str());
 }
 
-TEST("Equal values are drawn in the middle, and what is no number is a blank") {
+TEST("Equal values are drawn in the middle, and what is not a number is a blank") {
   TEST_ASSERT_EQUAL_STRING("++ ", drawn({5.0, 5.0, 0.0 / 0.0}, false, Glyphs::kAscii).c_str());
   TEST_ASSERT_EQUAL_STRING("", drawn({}, false, Glyphs::kAscii).c_str());
 }

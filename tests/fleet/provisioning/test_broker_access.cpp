@@ -99,7 +99,7 @@ TEST("A viewer sees statuses, metrics, summaries and events, asks for history, a
          {"up/" + name + "/update", "up/" + name + "/status", std::string("up/pi-1/update"),
           std::string("up/pi-1/status"), std::string("model"), std::string("events"),
           std::string("gateway/status"), std::string("gateway/metrics"), std::string("gateway/devices/pi-1"),
-          std::string("down/pi-1/verdict"), std::string("ask/somebody/history"), "tell/" + name + "/history",
+          std::string("down/pi-1/verdict"), std::string("ask/someone/history"), "tell/" + name + "/history",
           "ask/" + name + "/other", std::string("other")}) {
       TEST_ASSERT_TRUE(viewer->publish(root + topic, "forged"));
     }
@@ -109,7 +109,7 @@ TEST("A viewer sees statuses, metrics, summaries and events, asks for history, a
     TEST_ASSERT_TRUE(device->publish(root + "up/pi-1/update", "not for viewers"));
     assert_next(*gateway, root + "up/pi-1/update", "not for viewers");
     for (const std::string& topic :
-         {std::string("model"), std::string("down/pi-1/verdict"), std::string("tell/somebody/history")}) {
+         {std::string("model"), std::string("down/pi-1/verdict"), std::string("tell/someone/history")}) {
       TEST_ASSERT_TRUE(gateway->publish(root + topic, "not for viewers"));
     }
     for (const std::string& topic :

@@ -282,7 +282,7 @@ TEST("A new fleet has three viewers, each with a folder that works anywhere") {
     ASSERT_CONTAINS(read_text_file(office.root / "broker/acl").value(), "\nuser " + name + "\n");
   }
   TEST_ASSERT_TRUE(fs::exists(office.root / "operator/operator.crt"));
-  ASSERT_CONTAINS(testing::message_of(read_viewer_folder(office.root)), "is no viewer's folder");
+  ASSERT_CONTAINS(testing::message_of(read_viewer_folder(office.root)), "is not a viewer folder");
 }
 
 TEST("Viewers are added, bundled and revoked; names belong to one device or viewer for ever") {
@@ -338,9 +338,9 @@ TEST("A fleet that is older than viewers keeps its operator, and a refresh adds 
   ASSERT_OK(read_viewer_folder(office.root / "viewers/dashboard"));
 }
 
-TEST("A folder that is no fleet's, and settings that make no sense, are named") {
+TEST("A folder that is not a fleet's, and settings that make no sense, are named") {
   Office office;
-  ASSERT_CONTAINS(testing::message_of(Fleet::open(office.temporary / "none")), "is no fleet's folder");
+  ASSERT_CONTAINS(testing::message_of(Fleet::open(office.temporary / "none")), "is not a fleet folder");
   ASSERT_OK(office.create());
   ASSERT_OK(
       write_file_atomically(office.root / "fleet.toml", fleet_settings_text(office.settings) + "dayz = 3\n"));

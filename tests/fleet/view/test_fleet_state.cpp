@@ -82,7 +82,7 @@ TEST("What is broken or foreign changes nothing and is counted") {
       {"aflguard/v1/f/gateway/devices/pi-1", good},
       {"aflguard/v1/f/gateway/metrics", good},
       {"aflguard/v1/f/events", "{}"},
-      {"aflguard/v1/f/tell/somebody/history", "{\"schema\":\"aflguard-history-1\",\"id\":\"1\"}"},
+      {"aflguard/v1/f/tell/someone/history", "{\"schema\":\"aflguard-history-1\",\"id\":\"1\"}"},
       {"aflguard/v1/f/model", "x"},
       {"nonsense", good},
   };

@@ -23,7 +23,7 @@ Json golden_troubles() {
 
 }  // namespace
 
-TEST("A device that lies comes before one that needs somebody, one that is lost, and the content") {
+TEST("A device that lies comes before one that needs someone, one that is lost, and the content") {
   FleetState picture = small_fleet();
   take(picture, "up/pi-5/status", status("pi-5", "alert"));
   take(picture, "gateway/devices/pi-6", summary("pi-6", 70, 30, 0.3, 0.95));
@@ -89,7 +89,7 @@ TEST("Equal devices keep the order of their names, and small changes move nobody
   TEST_ASSERT_TRUE(order(picture) == expected);
 }
 
-TEST("A gateway that is lost, needs somebody or falls silent is trouble") {
+TEST("A gateway that is lost, needs someone or falls silent is trouble") {
   FleetState picture = empty_picture();
   TEST_ASSERT_TRUE(gateway_trouble(picture.gateway(), kNow).level == TroubleLevel::kWarning);
   picture = small_fleet();

@@ -18,7 +18,7 @@ TEST("A device that sends too much finds its own places taken, and nobody else's
   TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);
   const UpdateQuota::Place copy = taken.back();
   taken.pop_back();
-  TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);  // somebody still has it
+  TEST_ASSERT_TRUE(places.take("pi-1") == nullptr);  // someone still has it
 }
 
 TEST("A place is free again when its update is gone, also after the room is") {

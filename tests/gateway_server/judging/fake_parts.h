@@ -31,7 +31,7 @@ class KeptLog final : public LogSink {
   std::vector<std::string> lines_;
 };
 
-/// A board's clock: time goes on as it should, and the date is whatever somebody has set.
+/// A board's clock: time goes on as it should, and the date is whatever someone has set.
 class SetClock final : public Clock {
  public:
   using Wall = std::chrono::system_clock::time_point;

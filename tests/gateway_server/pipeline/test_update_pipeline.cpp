@@ -190,9 +190,9 @@ TEST("An envelope may be as large as the model's largest message, and not one by
   TEST_ASSERT_EQUAL_UINT64(0, bench.refused("oversized"));
   bench.send(Bytes(max_envelope_for(kDimension), std::byte{2}), 1, 50);
   TEST_ASSERT_EQUAL_UINT64(0, bench.refused("oversized"));
-  bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{1}), 1, 50);
+  bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{3}), 1, 50);
   TEST_ASSERT_EQUAL_UINT64(1, bench.refused("oversized"));  // at its first piece
-  bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{1}));
+  bench.send(Bytes(max_envelope_for(kDimension) + 1, std::byte{4}));
   bench.pipeline->stop();
   TEST_ASSERT_EQUAL_UINT64(2, bench.refused("oversized"));  // one that came whole
   TEST_ASSERT_EQUAL_UINT64(3, bench.refusals.total());      // and the first, which is not an envelope

@@ -17,7 +17,7 @@ std::string told(DevicePresence& presence, const std::string& device, const std:
 
 }  // namespace
 
-TEST("A device that comes, trains, vanishes, returns, needs somebody and leaves makes one event each") {
+TEST("A device that comes, trains, vanishes, returns, needs someone and leaves makes one event each") {
   DevicePresence presence;
   TEST_ASSERT_EQUAL_STRING("joined", told(presence, "pi-1", "init").c_str());
   TEST_ASSERT_EQUAL_STRING("-", told(presence, "pi-1", "ready").c_str());
@@ -65,7 +65,7 @@ TEST("An alert carries the device's own words") {
   TEST_ASSERT_EQUAL_STRING("the disk is full", change->message.c_str());
 }
 
-TEST("What is no status changes nothing") {
+TEST("What is not a status changes nothing") {
   DevicePresence presence;
   for (const std::string& text :
        {std::string(), std::string("{"), std::string(R"({"state":"ready"})"),

@@ -1,6 +1,7 @@
 #include <map>
 #include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
 
+#include "core/telemetry/schemas.h"
 #include "core/transport/in_process_broker.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
 #include "tests/gateway_server/intake/book_on_disk.h"
@@ -70,8 +71,10 @@ class Bench final {
   }
   [[nodiscard]] json retained_at(const std::string& topic) const { return json::parse(retained.at(topic)); }
   void status(const std::string& device, const std::string& state, bool was_retained = false) {
-    telemetry->take_status(
-        device, {topics.device_status(device), as_bytes(R"({"state":")" + state + "\"}"), was_retained});
+    telemetry->take_status(device, {topics.device_status(device),
+                                    as_bytes(R"({"schema":")" + std::string(kDeviceStatusSchema) +
+                                             R"(","state":")" + state + "\"}"),
+                                    was_retained});
   }
   void verdict(const std::string& device, bool accepted) {
     JudgedUpdate update;

@@ -132,7 +132,7 @@ TEST("Fang's attack lies 3 to 4 deviations beyond the mean, on its other side") 
   }
 }
 
-TEST("Unknown attacks are named with the nearest that exists, and none is no attack") {
+TEST("Unknown attacks are named with the nearest that exists, and none is not an attack") {
   ASSERT_CONTAINS(message_of(find_attack(all_attacks(), "adapt-fong")), "did you mean 'adapt-fang'?");
   TEST_ASSERT_NULL(find_attack(all_attacks(), "none").value());
 }

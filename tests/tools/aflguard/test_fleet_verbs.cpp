@@ -65,7 +65,7 @@ TEST("A fleet is made, devices are enrolled, listed, renewed, bundled and revoke
 
 TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
   const Session session;
-  ASSERT_CONTAINS(session.expect(1, "device list"), "fleet is no fleet's folder");
+  ASSERT_CONTAINS(session.expect(1, "device list"), "fleet is not a fleet folder");
   session.init();
   ASSERT_CONTAINS(session.expect(1, "fleet init fleet --name f"), "exists already");
   ASSERT_CONTAINS(session.expect(1, "device add gateway"), "the fleet's own");
@@ -74,7 +74,7 @@ TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
   ASSERT_CONTAINS(session.expect(1, "device bundle pi-1 -o /dev/null/x.tar"), "has no device 'pi-1'");
   ASSERT_CONTAINS(session.expect(1, "fleet renew kitchen --fleet fleet"),
                   "none of broker, gateway, dashboard-key and the fleet's viewers");
-  ASSERT_CONTAINS(session.expect(1, "fleet init new --name f --model none"), "none is no model package");
+  ASSERT_CONTAINS(session.expect(1, "fleet init new --name f --model none"), "none is not a model package");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "new"));
   (void)session.expect(2, "device add");
   (void)session.expect(2, "device add pi-1 --days 0");

@@ -117,7 +117,7 @@ TEST(
   ASSERT_CONTAINS(session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot -o boot"), "boot");
   ASSERT_CONTAINS(
       session.expect(1, "aflguard device bundle pi-1 --fleet fleet --boot --ssh-key fleet/ca/ca.key -o b2"),
-      "is no ssh public key");
+      "is not an ssh public key");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "b2"));
 }
 

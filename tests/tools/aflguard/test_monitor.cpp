@@ -148,7 +148,7 @@ TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody
   ASSERT_CONTAINS(fleet.expect(1, "monitor"), "is in use by another aflguard on this machine");
   ASSERT_CONTAINS(fleet.expect(1, "monitor --identity nobody"), "has no viewer 'nobody'");
   (void)fleet.expect(0, "status");  // a short look has an identity of its own
-  // Mosquitto 2.0.11 does not tell whom it pushes out; somebody who insists shows all the same.
+  // Mosquitto 2.0.11 does not tell whom it pushes out; someone who insists shows all the same.
   std::unique_ptr<testing::RawMqttClient> other;
   screen.wait("the other one", [&](const std::string& text) {
     if (has(text, "another viewer connected as 'operator': t takes it back")) return true;
@@ -220,8 +220,8 @@ TEST("What cannot be watched ends with one line that says why") {
   WatchedFleet fleet;
   (void)fleet.expect(2, "monitor --json");
   (void)fleet.expect(2, "monitor --interval 0");
-  ASSERT_CONTAINS(fleet.expect(1, "status --fleet nowhere"), "nowhere is no fleet's folder");
-  ASSERT_CONTAINS(fleet.expect(1, "status --viewer nowhere"), "nowhere is no viewer's folder");
+  ASSERT_CONTAINS(fleet.expect(1, "status --fleet nowhere"), "nowhere is not a fleet folder");
+  ASSERT_CONTAINS(fleet.expect(1, "status --viewer nowhere"), "nowhere is not a viewer folder");
   (void)fleet.expect(0, "fleet viewer revoke doctor");
   ASSERT_CONTAINS(fleet.expect(1, "status --identity doctor"), "it is revoked");
   fleet.broker->end(SIGTERM);

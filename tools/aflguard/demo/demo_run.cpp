@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kLookInterval = 100ms;
-/// Without any verdict for this long somebody looks why.
+/// Without any verdict for this long someone looks why.
 constexpr auto kStallTimeout = 30s;
 /// Without any verdict for this long, and without a reason, the demo ends.
 constexpr auto kLongestTimeout = 180s;

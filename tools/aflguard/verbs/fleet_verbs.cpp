@@ -159,7 +159,7 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
   renewal->callback([options, &action] { action = [options] { return renew(*options); }; });
 
   CLI::App* refreshing =
-      fleet->add_subcommand("refresh", "Write the broker's files anew from fleet.toml and the device book");
+      fleet->add_subcommand("refresh", "Write the broker's files again from fleet.toml and the device book");
   refreshing->add_option("--fleet", options->folder, "The fleet's folder")
       ->envname("AFLGUARD_FLEET")
       ->required();

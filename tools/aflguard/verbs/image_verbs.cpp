@@ -186,7 +186,7 @@ void add_build(CLI::App& image, const std::shared_ptr<ImageOptions>& options, Ac
           "One of our packages for arm64, aflguard-client among them; otherwise what ./run package has made")
       ->allow_extra_args(false);
   verb->add_flag("--compress", options->compress, "Write an .img.xz");
-  verb->add_flag("--refresh", options->refresh, "Fetch Debian's packages anew, not from the cache");
+  verb->add_flag("--refresh", options->refresh, "Fetch Debian's packages again, not from the cache");
   verb->add_flag("--json", options->json, "Print one JSON document");
   verb->footer(
       "Images were booted in QEMU; no real board has been tried. docs/flash-a-fleet.md says what was "

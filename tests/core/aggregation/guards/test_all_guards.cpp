@@ -19,7 +19,7 @@ Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
 
 }  // namespace
 
-TEST("Every guard has a name of its own, fit for a file name and a command line, and a summary") {
+TEST("Every guard has its own name, fit for a file name and a command line, and a summary") {
   std::set<std::string_view> names;
   TEST_ASSERT_TRUE(all_guards().size() >= 7);
   for (const GuardKind& kind : all_guards()) {

@@ -97,7 +97,7 @@ TEST("The label column is found by header name, by number, or is the last") {
 }
 
 TEST("A header is detected only when no field is a number, and can be forced or denied") {
-  ASSERT_CONTAINS(dataset_error("1,x\n2,3\n", {}), "line 1, column 2: 'x' is no number");
+  ASSERT_CONTAINS(dataset_error("1,x\n2,3\n", {}), "line 1, column 2: 'x' is not a number");
   const Table table("1,2\n3,4\n");
   TEST_ASSERT_EQUAL_size_t(2, read_csv_dataset("t", table.path, {})->size());
   TEST_ASSERT_EQUAL_size_t(1, read_csv_dataset("t", table.path, {.header = CsvHeader::kPresent})->size());
@@ -118,8 +118,8 @@ TEST("Labels start where the options say and end with the last class") {
                     std::vector<std::int64_t>{0, 1}));
   ASSERT_CONTAINS(dataset_error("5,0\n", options), "line 1, column 2: label: '0' is outside 1 to 2");
   ASSERT_CONTAINS(dataset_error("5,3\n", options), "'3' is outside 1 to 2");
-  ASSERT_CONTAINS(dataset_error("5,1.5\n", options), "'1.5' is no whole number");
-  ASSERT_CONTAINS(dataset_error("5,nan\n", options), "'nan' is no whole number");
+  ASSERT_CONTAINS(dataset_error("5,1.5\n", options), "'1.5' is not a whole number");
+  ASSERT_CONTAINS(dataset_error("5,nan\n", options), "'nan' is not a whole number");
 }
 
 TEST("Pixels are kept as bytes and must be 0 to 255") {

@@ -47,7 +47,7 @@ TEST("Rows that are appended become samples, whole lines only") {
   TEST_ASSERT_EQUAL_FLOAT(4, features[1]);
 }
 
-TEST("A row that is no sample is skipped and counted, and leaves nothing behind") {
+TEST("A row that is not a sample is skipped and counted, and leaves nothing behind") {
   const TemporaryFolder folder;
   const fs::path path = folder / "log.csv";
   CsvFollower follower("log", path, two_features(), 100);
@@ -71,7 +71,7 @@ TEST("Only the newest samples are kept") {
   TEST_ASSERT_EQUAL_FLOAT(99, features[0]);
 }
 
-TEST("A file that is replaced or cut short is read anew; what was read stays") {
+TEST("A file that is replaced or cut short is read again; what was read stays") {
   const TemporaryFolder folder;
   const fs::path path = folder / "log.csv";
   CsvFollower follower("log", path, two_features(), 100);
