@@ -252,7 +252,8 @@ TEST(
   fs::copy(fleet.folder / "fleet", fleet.folder / "small/fleet", fs::copy_options::recursive);
   (void)fleet.expect(0, "fleet refresh --fleet small/fleet");  // its files name its folder
   ASSERT_OK(write_file_atomically(fleet.folder / "small/client.toml", "[fleet]\nname = 3\n"));
-  const SpeakingGateway speaking(fleet, {{"store_free_bytes", 4e8}, {"store_total_bytes", 3e10}});
+  const SpeakingGateway speaking(fleet,
+                                 {{"store_free_bytes", 400'000'000}, {"store_total_bytes", 30'000'000'000}});
   const Json some_room = examine(fleet, 0, "--fleet small/fleet");
   expect(some_room, "disk", "warning", "are free where");
   ASSERT_CONTAINS(advice(find(some_room, "disk")), "free space");
