@@ -80,7 +80,7 @@ TEST("What is wrong is named, with the limit, and the answer keeps the question'
   json question = good();
   question["series"] = "device";
   question["device"] = "' OR 1=1 --";
-  ASSERT_CONTAINS(message_of(read(question.dump()).question), "no device's name");
+  ASSERT_CONTAINS(message_of(read(question.dump()).question), "not a device's name");
   TEST_ASSERT_EQUAL_STRING("7", read(question.dump()).id.c_str());
 }
 

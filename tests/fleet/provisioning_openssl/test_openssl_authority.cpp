@@ -166,6 +166,6 @@ TEST("A request for another name, with a foreign signature, of another kind of k
   ASSERT_CONTAINS(refuse(request("pi-2", key.get(), key.get())), "is for 'pi-2', not for 'pi-1'");
   ASSERT_CONTAINS(refuse(request("pi-1", key.get(), other.get())), "signature is wrong");
   ASSERT_CONTAINS(refuse(request("pi-1", large.get(), large.get())), "not a P-256 key");
-  ASSERT_CONTAINS(refuse("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n"), "no certificate signing request");
-  ASSERT_CONTAINS(refuse(""), "no certificate signing request");
+  ASSERT_CONTAINS(refuse("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n"), "not a certificate signing request");
+  ASSERT_CONTAINS(refuse(""), "not a certificate signing request");
 }

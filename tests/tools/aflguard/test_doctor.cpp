@@ -177,7 +177,7 @@ TEST("Files that are wrong are named, with what to do") {
   ASSERT_CONTAINS(find(document, "certificate-broker").at("advice").get<std::string>(), "chmod 600");
   expect(document, "certificate-doctor", "problem", "is not the key of");
   expect(document, "permissions-authority", "problem", "open to others");
-  expect(document, "revocation-list", "problem", "no revocation list");
+  expect(document, "revocation-list", "problem", "not a revocation list");
   expect(document, "broker-configuration", "problem", "max_queued_bytes is 1000, expected 629145600");
   expect(document, "access-list", "problem", "is not what the device book asks for");
   expect(document, "clock-files", "problem", "the clock says");

@@ -69,7 +69,7 @@ TEST("What an image cannot be made of is said before any work begins") {
   ASSERT_CONTAINS(build("-o /dev/null" + good), "write that to the card with dd");
   ASSERT_CONTAINS(build("-o x.img --device pi-1" + good), "needs the fleet");
   ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet fleet -o x.img" + good),
-                  "no fleet's folder");
+                  "not a fleet folder");
   session.make_fleet();
   ASSERT_CONTAINS(session.expect(1, "aflguard image build --fleet fleet --device pi-2 -o x.img" + good),
                   "has no device 'pi-2'");
