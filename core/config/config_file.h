@@ -60,7 +60,7 @@ class ConfigFile final {
 
 /// One section. Cheap to copy; all copies share the file's list of known keys and problems.
 /// `x(key)` requires the key, `x_or(key, otherwise)` does not. After a problem they answer empty, the low end
-/// of the range, or `otherwise`; nothing is to be done with that before ConfigFile::finish() succeeded.
+/// of the range, or `default_value`; nothing is to be done with that before ConfigFile::finish() succeeded.
 class ConfigTable final {
  public:
   /// Not empty.

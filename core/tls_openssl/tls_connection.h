@@ -39,7 +39,7 @@ struct TlsIdentity {
 class TlsConnection final {
  public:
   /// Expects the host that is connected to, vouched for by the authority. Without an identity it is nobody.
-  /// kUnavailable when nobody listens at the address; every wait of the connection ends after `patience`.
+  /// kUnavailable when nobody listens at the address; every wait of the connection ends after `timeout`.
   [[nodiscard]] static Result<TlsConnection> prepare(const std::string& host, std::uint16_t port,
                                                      const std::string& authority_pem,
                                                      const std::optional<TlsIdentity>& identity,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/system/file_descriptor.h"
+#include "core/tls_openssl/broker_socket.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 
 namespace aflguard {
@@ -18,16 +19,7 @@ namespace {
 constexpr timeval kTimeout{3, 0};
 constexpr timeval kAlertTimeout{1, 0};  // a broker that objects does so at once
 
-template <auto free_function>
-struct Free {
-  template <typename T>
-  void operator()(T* object) const {
-    free_function(object);
-  }
-};
-using Context = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
-using Session = std::unique_ptr<SSL, Free<SSL_free>>;
-using Addresses = std::unique_ptr<addrinfo, Free<::freeaddrinfo>>;
+using Addresses = std::unique_ptr<addrinfo, OpensslFree<::freeaddrinfo>>;
 
 /// A TCP connection, or the reason why there is none.
 class Connection final {
@@ -90,13 +82,6 @@ std::string prepare(SSL_CTX* context, const TlsFiles& tls) {
   return {};
 }
 
-void expect_host(SSL* session, const std::string& host) {
-  X509_VERIFY_PARAM* const wanted = SSL_get0_param(session);
-  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) == 1) return;
-  X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), 0);
-  SSL_set_tlsext_host_name(session, host.c_str());
-}
-
 /// The last alert that the broker sent; none is below 0.
 void note_alert(const SSL* session, int where, int alert) {
   if ((where & SSL_CB_READ) == 0 || (where & SSL_CB_ALERT) == 0) return;
@@ -107,16 +92,16 @@ void note_alert(const SSL* session, int where, int alert) {
 
 std::string tls_diagnosis(const std::string& host, std::uint16_t port, const TlsFiles& files) {
   ERR_clear_error();
-  const Context context(SSL_CTX_new(TLS_client_method()));
+  const OpensslContext context(SSL_CTX_new(TLS_client_method()));
   if (std::string problem = prepare(context.get(), files); !problem.empty()) return problem;
   const Connection connection(host, port);
   if (connection.file() < 0) return connection.problem();
-  const Session session(SSL_new(context.get()));
+  const OpensslConnection session(SSL_new(context.get()));
   int alert = -1;
   SSL_set_ex_data(session.get(), 0, &alert);
   SSL_set_info_callback(session.get(), note_alert);
   SSL_set_fd(session.get(), connection.file());
-  expect_host(session.get(), host);
+  if (const Status named = expect_host(session.get(), host); !named.ok()) return named.error().message;
   // With TLS 1.3 our side is done before the broker has looked at our certificate: what it says comes after.
   bool done = SSL_connect(session.get()) == 1;
   if (done) {

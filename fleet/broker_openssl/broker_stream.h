@@ -15,7 +15,7 @@ namespace aflguard::fleet {
 /// the fleet's own broker or nobody: its certificate is checked. Reading and writing never wait.
 class BrokerStream final {
  public:
-  /// kUnavailable when nobody answers within `patience`, or someone else than the fleet's broker does.
+  /// kUnavailable when nobody answers within `timeout`, or someone else than the fleet's broker does.
   [[nodiscard]] static Result<BrokerStream> connect(const std::string& host, std::uint16_t port,
                                                     const std::string& authority_pem,
                                                     std::chrono::seconds timeout);

@@ -7,8 +7,8 @@
 
 namespace aflguard::view {
 
-/// Reads what frame_diff() writes, as a terminal would: for whoever must know what someone sees. Colours are
-/// forgotten; whatever else a terminal could do is left out.
+/// Reads what frame_diff() writes, as a terminal would, for tests and benchmarks that check what is shown.
+/// Ignores colours and every other sequence.
 class ScreenReader final {
  public:
   explicit ScreenReader(ScreenSize size) : frame_(size) {}

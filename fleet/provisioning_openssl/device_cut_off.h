@@ -20,7 +20,7 @@ enum class CutOff : std::uint8_t {
 /// again, a certificate of the same name that was revoked together with the device's must be refused, and
 /// then a valid one of that name, which lives for minutes and whose key never leaves this process, takes the
 /// device's session over and drops it. Mosquitto by itself keeps sessions that were open before. Can be
-/// repeated after a failure; kUnavailable when the broker does not enforce the lists within `patience`.
+/// repeated after a failure; kUnavailable when the broker does not enforce the lists within `timeout`.
 [[nodiscard]] Result<CutOff> cut_off_device(Fleet& fleet, const std::string& name,
                                             CertificateAuthority& authority, const Clock& clock,
                                             std::chrono::seconds timeout);

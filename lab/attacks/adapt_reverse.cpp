@@ -1,36 +1,25 @@
+#include <optional>
+
 #include "lab/attacks/honest_sample.h"
 
 namespace aflguard::lab {
 namespace {
 
-/// Straight against the honest direction, as strong as it likes.
+/// Straight against the honest direction, as strong as it likes. Without a sample of the others, as on a
+/// device, its own update stands for theirs.
 class AdaptReverse final : public Attack {
  public:
-  AdaptReverse(std::size_t sample, double factor) : sample_(sample), factor_(static_cast<float>(factor)) {}
+  AdaptReverse(std::optional<std::size_t> sample, double factor)
+      : sample_(sample), factor_(static_cast<float>(factor)) {}
 
   Status craft(AttackerView& view, std::span<float> update) override {
-    TRY_STATUS(view.honest_updates(sample_, update, {}));
+    TRY_STATUS(sample_ ? view.honest_updates(*sample_, update, {}) : view.own_update(update));
     for (float& coordinate : update) coordinate *= -factor_;
     return {};
   }
 
  private:
-  std::size_t sample_;
-  float factor_;
-};
-
-/// A device does not see the others: its own update stands for theirs.
-class AdaptReverseOnDevice final : public Attack {
- public:
-  explicit AdaptReverseOnDevice(double factor) : factor_(static_cast<float>(factor)) {}
-
-  Status craft(AttackerView& view, std::span<float> update) override {
-    TRY_STATUS(view.own_update(update));
-    for (float& coordinate : update) coordinate *= -factor_;
-    return {};
-  }
-
- private:
+  std::optional<std::size_t> sample_;
   float factor_;
 };
 
@@ -45,7 +34,7 @@ AttackKind adapt_reverse_kind() {
             return std::make_unique<AdaptReverse>(honest_sample(settings), settings.option("factor", 100));
           },
           .make_on_device = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<AdaptReverseOnDevice>(settings.option("factor", 100));
+            return std::make_unique<AdaptReverse>(std::nullopt, settings.option("factor", 100));
           }};
 }
 

@@ -43,7 +43,7 @@ class ImportContext final {
   [[nodiscard]] const Shape& shape(std::size_t input) { return g.shape(this->input(input)); }
   /// The input as integers known now; kUnsupported when it is computed from the data.
   [[nodiscard]] Result<SymbolicInts> ints(std::size_t index) const;
-  /// An operator's setting: attribute in older opsets, input in newer ones; `otherwise` when neither is
+  /// An operator's setting: attribute in older opsets, input in newer ones; `default_value` when neither is
   /// there.
   [[nodiscard]] Result<std::vector<std::int64_t>> setting(const char* attribute, std::size_t input,
                                                           std::vector<std::int64_t> default_value) const;
