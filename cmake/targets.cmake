@@ -13,8 +13,8 @@ if(AFLGUARD_SANITIZE)
   target_link_options(aflguard_flags INTERFACE -fsanitize=${AFLGUARD_SANITIZE})
 endif()
 
-# Code that reads command lines, builds graphs and writes files gains nothing from -O3 but a third of the build's time.
-# Tests neither. With a sanitizer's checks in it, the optimiser needs three times as long for such a file as without it.
+# Most code reads command lines, builds graphs, writes files or tests: -O3 gives it nothing but a third of the build's time.
+# With a sanitizer's checks in it, the optimiser needs three times as long for such a file as without it.
 set(AFLGUARD_QUICK_LEVEL -O1)
 if(AFLGUARD_SANITIZE AND NOT AFLGUARD_FUZZER)
   set(AFLGUARD_QUICK_LEVEL -O0)
@@ -31,12 +31,12 @@ foreach(level hot cold)
 endforeach()
 aflguard_compile_quickly(aflguard_precompiled_cold)
 
-# aflguard_module([NAME] [COLD | OWN_FLAGS] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
+# aflguard_module([NAME] [HOT | OWN_FLAGS] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
 # folder's with dots, core/base -> aflguard::core.base, unless NAME says otherwise.
-# COLD: nothing in it is repeated often enough to be worth the optimiser's time. OWN_FLAGS: some of its sources have flags
-# of their own, which a precompiled header does not allow.
+# HOT: touches every byte or number of an update, a model or a sample, so it is worth the optimiser's time. OWN_FLAGS: hot, and
+# some of its sources have flags of their own, which a precompiled header does not allow.
 function(aflguard_module)
-  cmake_parse_arguments(arg "COLD;OWN_FLAGS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(arg "HOT;OWN_FLAGS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(name "${arg_UNPARSED_ARGUMENTS}")
   if(NOT name)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -44,11 +44,11 @@ function(aflguard_module)
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
   add_library(aflguard::${name} ALIAS ${name})
-  if(arg_COLD)
+  if(arg_HOT)
+    target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_hot)
+  elseif(NOT arg_OWN_FLAGS)
     aflguard_compile_quickly(${name})
     target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_cold)
-  elseif(NOT arg_OWN_FLAGS)
-    target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_hot)
   endif()
   target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
 endfunction()
