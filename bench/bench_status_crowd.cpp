@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kTimeout(60);
+constexpr std::chrono::seconds kCrowdTimeout(60);
 constexpr milliseconds kGlance(100);
 
 }  // namespace
@@ -46,7 +46,7 @@ Result<std::unique_ptr<StatusCrowd>> StatusCrowd::start(const BenchFleet& fleet,
   TRY_STATUS(crowd->bus_->subscribe(topics.all_device_summaries()));
   if (!echoed.empty()) TRY_STATUS(crowd->bus_->subscribe(echo_topic));
   TRY_STATUS(crowd->bus_->start());
-  const auto deadline = Clock::now() + kTimeout;
+  const auto deadline = Clock::now() + kCrowdTimeout;
   while (const auto event = crowd->bus_->next_event(deadline)) {
     if (std::holds_alternative<BusConnected>(*event)) return crowd;
   }
@@ -59,7 +59,7 @@ StatusCrowd::~StatusCrowd() {
 
 Status StatusCrowd::introduce(const std::function<bool()>& stop) {
   for (std::size_t i = 0; i < devices_; ++i) TRY_STATUS(speak());
-  const auto deadline = Clock::now() + kTimeout + milliseconds(100 * devices_);
+  const auto deadline = Clock::now() + kCrowdTimeout + milliseconds(100 * devices_);
   while (known_.size() < devices_) {
     if (stop && stop()) return unavailable("stopped");
     if (Clock::now() > deadline) {
@@ -96,7 +96,7 @@ Status StatusCrowd::speak() {
   const std::string device = "device-" + std::to_string(next_ % devices_ + 1);
   const std::string json = bench_status(device, next_ / devices_);
   ++next_;
-  const auto deadline = Clock::now() + kTimeout;
+  const auto deadline = Clock::now() + kCrowdTimeout;
   while (!say(device, json).ok()) {
     if (Clock::now() > deadline) return unavailable("the broker takes no more status messages");
     listen(Clock::now() + milliseconds(5));

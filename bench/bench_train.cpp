@@ -104,7 +104,7 @@ Result<BenchResult> bench_steps(const Case& c, const BenchTrainOptions& options,
 }
 
 /// A folder that is never committed, and so removes itself.
-Result<StagedDirectory> scratch_folder() {
+Result<StagedDirectory> training_folder() {
   return StagedDirectory::create(fs::temp_directory_path() / "aflguard-bench", /*replace=*/true);
 }
 
@@ -112,7 +112,7 @@ Result<StagedDirectory> scratch_folder() {
 Result<BenchResult> bench_memory(Progress& progress) {
   constexpr int kSteps = 50;
   progress.show("cnn_peak_rss_mb", 0, 1);
-  TRY(const StagedDirectory folder, scratch_folder());
+  TRY(const StagedDirectory folder, training_folder());
   TRY(const ModelPackage package, models::build_zoo_package("cnn"));
   TRY_STATUS(write_model_package(package, folder.path() / "cnn"));
   const fs::path probe = fs::read_symlink("/proc/self/exe").parent_path() / "aflguard-train-probe";
@@ -152,7 +152,7 @@ Result<double> split_join_share(const fs::path& folder) {
 }
 
 Result<double> profiled_share(GraphChoice graph, int steps) {
-  TRY(const StagedDirectory folder, scratch_folder());
+  TRY(const StagedDirectory folder, training_folder());
   {
     TRY(const ModelPackage package, models::build_zoo_package("cnn"));
     OnnxTrainerOptions options;

@@ -19,7 +19,6 @@ namespace aflguard {
 
 namespace {
 
-constexpr int kQos = 1;
 constexpr int kBestEffortQos = 0;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -4,8 +4,6 @@ namespace aflguard {
 
 namespace {
 
-constexpr int kQos = 1;
-
 /// Paho has no setting for TLS 1.3 and nothing older. Its list of cipher suites holds for TLS 1.2 and below
 /// only: a suite that needs a shared secret, which nobody gives it, leaves 1.3 as the only version to offer.
 constexpr const char* kNoSuiteBelowTls13 = "PSK-AES128-GCM-SHA256";

@@ -22,6 +22,7 @@ struct PartitionPlan {
   friend bool operator==(const PartitionPlan&, const PartitionPlan&) = default;
 };
 
+inline constexpr std::uint64_t kSector = 512;
 inline constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kDefaultImageBytes = 2048 * kMebibyte;
 inline constexpr std::uint64_t kSmallestImageBytes = 1536 * kMebibyte;

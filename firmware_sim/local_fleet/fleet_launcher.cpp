@@ -13,7 +13,6 @@ namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kPollInterval = 20ms;
@@ -106,13 +105,13 @@ std::string FleetLauncher::written(std::string_view name) const {
 
 Status FleetLauncher::wait_for(std::string_view name, const std::string& problem,
                                const std::function<bool(std::string_view written)>& done) {
-  const auto deadline = Clock::now() + options_.timeout;
+  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
   while (true) {
     // Asked first: a program may say that it is ready, and end.
     const Status running = host_.check_running(name);
     if (done(written(name))) return {};
     TRY_STATUS(running);
-    if (Clock::now() >= deadline) {
+    if (std::chrono::steady_clock::now() >= deadline) {
       return unavailable("the " + std::string(name) + " " + problem + " after " +
                          std::to_string(options_.timeout.count()) + " s; its log " + log(name).string() +
                          " ends: " + last_lines(log(name), kShownLines));

@@ -34,7 +34,7 @@ using namespace sim;
 using namespace std::chrono_literals;
 using Kinds = std::map<Depth, std::unique_ptr<BoardKind>>;
 
-constexpr auto kLook = 100ms;
+constexpr auto kStartPollInterval = 100ms;
 constexpr const char* kAnswerSeconds = "10";  // an update that a killed gateway lost goes again soon
 constexpr const char* kBoardHost = "localhost";
 
@@ -140,7 +140,7 @@ class Start final {
                            std::to_string(options_.timeout.count()) + " s; its log " +
                            missing->command.log.string() + " ends: " + last_lines(missing->command.log, 3));
       }
-      if (interruption_.wait(kLook)) return interrupted();
+      if (interruption_.wait(kStartPollInterval)) return interrupted();
     }
   }
 

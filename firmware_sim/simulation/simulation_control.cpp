@@ -11,7 +11,7 @@ namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kKillTimeout{60};
+constexpr std::chrono::seconds kBoardKillTimeout{60};
 /// Boards and gateway finish what they are at; a translated board on a busy machine is slow.
 constexpr std::chrono::seconds kGrace{10};
 
@@ -55,7 +55,7 @@ Status SimulationControl::kill(std::string_view name) const {
   if (!note) return {};
   note->unplugged = true;
   TRY_STATUS(folder_.remember(name, *note));
-  return end_process(note->mark, SIGKILL, kKillTimeout);
+  return end_process(note->mark, SIGKILL, kBoardKillTimeout);
 }
 
 Status SimulationControl::plug(const Board& board) const {

@@ -15,7 +15,6 @@ namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::days kRenewSoon{30};
 constexpr std::chrono::minutes kFuture{15};
 
 using Lines = std::multimap<std::string, std::string>;

@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::system_clock;
 
-constexpr std::chrono::days kRenewSoon{30};
 constexpr double kLittleShare = 0.05;
 constexpr double kVeryLittleShare = 0.01;
 constexpr double kLittleBytes = 1e9;

@@ -9,6 +9,9 @@
 
 namespace aflguard::fleet {
 
+/// A certificate that ends sooner than that should be renewed now.
+inline constexpr std::chrono::days kRenewSoon{30};
+
 /// What a certificate says, for whoever looks for what is wrong.
 struct CertificateFacts {
   std::string name;  ///< the subject's common name

@@ -56,4 +56,7 @@ class RawMqttClient final {
   std::unique_ptr<State> state_;
 };
 
+/// What comes next is this.
+void assert_next(RawMqttClient& client, const std::string& topic, const std::string& payload);
+
 }  // namespace aflguard::testing

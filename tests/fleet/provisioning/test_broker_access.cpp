@@ -20,13 +20,6 @@ struct TwoDevices : TestFleet {
   }
 };
 
-void assert_next(testing::RawMqttClient& client, const std::string& topic, const std::string& payload) {
-  const auto message = client.receive();
-  TEST_ASSERT_TRUE_MESSAGE(message.has_value(), ("nothing came on " + topic).c_str());
-  TEST_ASSERT_EQUAL_STRING(topic.c_str(), message->topic.c_str());
-  TEST_ASSERT_EQUAL_STRING(payload.c_str(), message->payload.c_str());
-}
-
 }  // namespace
 
 TEST("A device cannot publish as another") {

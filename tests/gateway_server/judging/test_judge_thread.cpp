@@ -4,6 +4,7 @@
 #include "tests/gateway_server/judging/failing_store.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/gateway_server/judging/happenings.h"
+#include "tests/gateway_server/judging/small_model.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -12,14 +13,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kDimension = 3;
 constexpr std::chrono::seconds kLong(60);
-
-AggregatorOptions rate_one() {
-  AggregatorOptions options;
-  options.learning_rate = 1;
-  return options;
-}
 
 /// A store whose disk a test fills and empties while the judging thread uses it.
 class SwitchedStore final : public GatewayStore {

@@ -35,7 +35,6 @@ struct DeviceOptions {
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
-constexpr std::chrono::seconds kBrokerTimeout{15};
 
 Result<fleet::DeviceRequest> order(const DeviceOptions& options) {
   fleet::DeviceRequest made{options.name, std::nullopt, options.days};
@@ -129,7 +128,7 @@ Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, kBrokerTimeout);
+  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, fleet::kCutOffTimeout);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +

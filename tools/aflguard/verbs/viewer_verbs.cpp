@@ -20,8 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::system_clock;
 
-constexpr std::chrono::seconds kBrokerTimeout{15};
-
 struct ViewerOptions {
   std::string fleet;
   std::string name;
@@ -119,7 +117,7 @@ Status revoke(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_viewer(fleet, options.name, *authority, clock, kBrokerTimeout);
+  const auto outcome = fleet::cut_off_viewer(fleet, options.name, *authority, clock, fleet::kCutOffTimeout);
   const fleet::Viewer* viewer = fleet.viewers().find(options.name);
   if (!outcome.ok() && viewer != nullptr && viewer->revoked) {
     return Error{outcome.error().kind, "viewer '" + options.name +

@@ -63,10 +63,6 @@ struct Fleet {
   std::vector<std::vector<float>> classes_;
 };
 
-Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
-  return to.submit({client, to.model().version(), g}).value();
-}
-
 std::vector<float> parameters(const Aggregator& of) {
   return {of.model().parameters().begin(), of.model().parameters().end()};
 }
