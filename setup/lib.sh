@@ -111,6 +111,16 @@ watch_build() { # PID LOG PRESET
   wait "$1"
 }
 
+configure() ( # PRESET [CMAKE-OPTION...]
+  preset=$1
+  shift
+  mkdir -p build
+  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" "$@" >"build/$preset.log" 2>&1 || {
+    tail -n 60 "build/$preset.log" >&2
+    die "preset '$preset' cannot be configured; full log: build/$preset.log"
+  }
+)
+
 # Builds what the preset names, or only the TARGETs.
 build() ( # PRESET [CMAKE-OPTION...] [-- TARGET...]
   preset=$1
@@ -122,9 +132,9 @@ build() ( # PRESET [CMAKE-OPTION...] [-- TARGET...]
   done
   [ $# -eq 0 ] || shift
   log="build/$preset.log"
-  mkdir -p build
   # shellcheck disable=SC2086  # one word per option; none has a space in it
-  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" $options >"$log" 2>&1 && {
+  configure "$preset" $options
+  {
     cmake --build --preset "$preset" --parallel "$(jobs)" ${1:+--target "$@"} >>"$log" 2>&1 &
     watch_build $! "$log" "$preset"
   } || {
