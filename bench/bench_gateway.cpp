@@ -43,7 +43,7 @@ struct Series {
   }
 };
 
-/// A fleet and its publishers, which send the same updates to whoever receives.
+/// A fleet and its publishers, which send the same updates to every receiver.
 class GatewayLoad final {
  public:
   static Result<GatewayLoad> create(const BenchGatewayOptions& options) {

@@ -78,7 +78,7 @@ void examine_writing(Findings& findings, BrokerProbe& probe, const FleetTopics& 
     if (!taken.ok()) {
       findings.warning(
           "access-list-writing",
-          "the broker hangs up on whoever publishes what is forbidden (" + taken.error().message + ")",
+          "the broker hangs up on clients that publish what is forbidden (" + taken.error().message + ")",
           "set max_queued_messages in mosquitto.conf as aflguard fleet refresh does");
       return;
     }

@@ -51,12 +51,12 @@ void examine_metrics(Findings& findings, const GatewayMetrics& metrics, const Cl
   const auto age = metrics.reference_age_seconds;
   if (age && *age > kStaleSeconds && metrics.updates_per_second.value_or(0) > 0) {
     findings.warning("server-update",
-                     "the server update is " +
+                     "the reference update is " +
                          view::short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
                          " old while updates come in",
                      "lower reference_interval in gateway.toml, or look at the gateway's log");
   } else if (age) {
-    findings.ok("server-update", "the server update is " + view::formatted("%.0f s old", *age));
+    findings.ok("server-update", "the reference update is " + view::formatted("%.0f s old", *age));
   }
   const auto free = metrics.store_free_bytes;
   const auto total = metrics.store_total_bytes;

@@ -131,7 +131,7 @@ std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally&
   model.add("accepted", count_text(metrics.accepted));
   model.add("rejected", count_text(metrics.rejected));
   model.add("mean delay", formatted("%.1f", metrics.mean_delay));
-  model.add("server update", versions_old(metrics));
+  model.add("reference update", versions_old(metrics));
   FactLine engine(frame, row++);
   engine.add("rejected by", reasons(metrics.rejected_by));
   engine.add("refused", reasons(metrics.refused));

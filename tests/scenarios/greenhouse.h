@@ -30,7 +30,7 @@ inline std::string samples() {
   return text;
 }
 
-/// A real fleet "greenhouse" in the folder "fleet" of a folder of its own: broker, gateway, and one board.
+/// A real fleet "greenhouse" in the folder "fleet" of a temporary folder: broker, gateway, and one board.
 class Greenhouse final {
  public:
   /// `more` goes to `aflguard fleet init`, `settings` to the end of gateway.toml.
@@ -76,7 +76,7 @@ class Greenhouse final {
   void start_board() {
     shell("mkdir board && tar -xf pi-1.tar -C board");
     ASSERT_OK(write_file_atomically(folder_ / "board/data.csv", samples()));
-    // A board of its own would keep its state under /var/lib; this one is not alone here.
+    // A real board keeps its state under /var/lib; this one shares the machine.
     shell("sed -i 's|^file = .*|file = \"data.csv\"|; s|^folder = .*|folder = \"state\"|' board/client.toml");
     ASSERT_CONTAINS(read_text_file(folder_ / "board/client.toml").value(), "folder = \"state\"");
     shell("aflguard-client --config board/client.toml --test-config");

@@ -97,7 +97,7 @@ void skip_without_broker() {
 
 }  // namespace
 
-TEST("Whoever is pushed out by a second client of the same name learns it, and why where the broker tells") {
+TEST("A client that another one of its name pushes out learns it, and why where the broker says so") {
   skip_without_broker();
   Network network;
   MqttOptions options = network.options("viewer");

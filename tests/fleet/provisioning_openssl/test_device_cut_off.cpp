@@ -118,7 +118,7 @@ TEST("A failing reload command is reported with what it said") {
   TEST_ASSERT_TRUE(live.fleet->book().find("pi-1")->revoked);
 }
 
-TEST("Without a broker a device is revoked in the files, whoever has the old process number now") {
+TEST("Without a broker a device is revoked in the files, whichever process has the old number now") {
   TestFleet live;
   live.add("pi-1");
   const auto cut = [&] { return cut_off_device(*live.fleet, "pi-1", live.authority, live.clock, 1s); };
@@ -161,7 +161,7 @@ TEST("The broker's certificate is renewed without ending a session") {
   TEST_ASSERT_TRUE(live.connect(live.device("pi-2"))->accepted());
 }
 
-TEST("Whoever is not the fleet's broker is named as such") {
+TEST("A process that is not the fleet's broker is named as such") {
   TwoDevices live;
   auto stranger = OpensslAuthority::create("other", live.clock.wall() - 1h, live.clock.wall() + 24h);
   ASSERT_OK(stranger);

@@ -9,7 +9,7 @@ using namespace aflguard;
 using namespace aflguard::lab;
 using namespace aflguard::testing;
 
-TEST("Every attack has a name of its own, fit for a file name and a command line, and a summary") {
+TEST("Every attack has its own name, fit for a file name and a command line, and a summary") {
   std::set<std::string_view> names = {"none"};
   TEST_ASSERT_TRUE(all_attacks().size() >= 22);
   for (const AttackKind& kind : all_attacks()) {

@@ -139,7 +139,7 @@ TEST("Colours are used on a terminal, and not with NO_COLOR") {
   screen.press("q");
 }
 
-TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody fights") {
+TEST("The program that takes the monitor's identity is named, and t takes it back; nobody fights") {
   const WatchedFleet fleet;
   fleet.publish_all();
   const TmuxScreen screen(fleet.folder.path(), 120, 24);
@@ -147,7 +147,7 @@ TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody
   screen.wait_for("97 % rejected");
   ASSERT_CONTAINS(fleet.expect(1, "monitor"), "is in use by another aflguard on this machine");
   ASSERT_CONTAINS(fleet.expect(1, "monitor --identity nobody"), "has no viewer 'nobody'");
-  (void)fleet.expect(0, "status");  // a short look has an identity of its own
+  (void)fleet.expect(0, "status");  // a short look has its own identity
   // Mosquitto 2.0.11 does not tell whom it pushes out; someone who insists shows all the same.
   std::unique_ptr<testing::RawMqttClient> other;
   screen.wait("the other one", [&](const std::string& text) {

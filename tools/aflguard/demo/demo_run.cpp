@@ -141,8 +141,8 @@ void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::p
         {"test_error", outcome.test_error},
         {"updates", state.updates},
         {"updates_per_second", state.updates_per_second},
-        {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.byzantine.accepted}}},
-        {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.byzantine.rejected}}},
+        {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.malicious.accepted}}},
+        {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.malicious.rejected}}},
         {"refused", state.refused},
         {"model_version", state.version},
         {"seconds", state.seconds},
@@ -162,9 +162,9 @@ void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::p
   std::printf("honest clients:    %6llu accepted, %6llu rejected\n",
               static_cast<unsigned long long>(state.honest.accepted),
               static_cast<unsigned long long>(state.honest.rejected));
-  std::printf("byzantine clients: %6llu accepted, %6llu rejected\n",
-              static_cast<unsigned long long>(state.byzantine.accepted),
-              static_cast<unsigned long long>(state.byzantine.rejected));
+  std::printf("malicious clients: %6llu accepted, %6llu rejected\n",
+              static_cast<unsigned long long>(state.malicious.accepted),
+              static_cast<unsigned long long>(state.malicious.rejected));
   for (const auto& [reason, count] : state.refused) {
     std::printf("refused before any guard saw them: %llu %s\n", static_cast<unsigned long long>(count),
                 reason.c_str());
@@ -190,12 +190,12 @@ void tidy(sim::ClientFleet& demo) {
   fs::remove_all(demo.folder / "fleet", error);
 }
 
-/// Everything after the folder exists; on failure it stays as it is, for whoever looks for the reason.
+/// Everything after the folder exists; on failure it stays as it is, for the search for the reason.
 Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& interruption) {
   TRY(sim::ClientFleet demo, sim::make_client_fleet(options.fleet, folder));
   if (interruption.requested()) return sim::interrupted();
   std::fprintf(
-      stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them Byzantine (attack %s), guarded by %s.\n",
+      stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them malicious (attack %s), guarded by %s.\n",
       options.fleet.clients, options.fleet.dataset.c_str(), options.fleet.malicious,
       demo.settings.attack.c_str(), options.fleet.guard.c_str());
   sim::RunningFleet fleet(

@@ -35,7 +35,7 @@ std::string full_line(const DemoState& state, std::uint64_t total) {
   std::uint64_t refused = 0;
   for (const auto& [reason, count] : state.refused) refused += count;
   return bar(state, total, 20) + " updates" + number(" %3.0f/s", state.updates_per_second) +
-         tally("honest", state.honest) + tally("byzantine", state.byzantine) +
+         tally("honest", state.honest) + tally("malicious", state.malicious) +
          (refused > 0 ? " | refused " + std::to_string(refused) : "") + " | test error " +
          (state.test_error ? number("%.3f", *state.test_error) : "-");
 }
@@ -44,7 +44,7 @@ std::string full_line(const DemoState& state, std::uint64_t total) {
 std::string short_line(const DemoState& state, std::uint64_t total) {
   return bar(state, total, 6) + number(" %.0f/s", state.updates_per_second) + " | error " +
          (state.test_error ? number("%.3f", *state.test_error) : "-") + tally("honest", state.honest) +
-         tally("byzantine", state.byzantine);
+         tally("malicious", state.malicious);
 }
 
 std::size_t terminal_width() {
@@ -66,7 +66,7 @@ DemoState DemoState::from(const gateway::FleetProgress& progress,
       return device.name == tally.name;
     });
     if (known == devices.end()) continue;
-    Tally& kind = known->malicious ? state.byzantine : state.honest;
+    Tally& kind = known->malicious ? state.malicious : state.honest;
     kind.accepted += tally.accepted;
     kind.rejected += tally.rejected;
   }

@@ -23,7 +23,7 @@ struct DemoState {
   std::uint64_t updates = 0;
   std::uint64_t version = 0;
   Tally honest;
-  Tally byzantine;
+  Tally malicious;
   std::map<std::string, std::uint64_t> refused;  ///< messages that no guard saw, by reason
   std::optional<double> test_error;
   double seconds = 0;             ///< since the first client started

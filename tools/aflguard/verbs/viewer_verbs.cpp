@@ -144,7 +144,7 @@ Status bundle(const ViewerOptions& options) {
   TRY(const std::string archive, fleet::viewer_bundle(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf(
-      "%s: unpack it into a folder of its own, then aflguard monitor --viewer FOLDER; it holds a key: "
+      "%s: unpack it into a new folder, then aflguard monitor --viewer FOLDER; it holds a key: "
       "show it to nobody\n",
       options.output.c_str());
   return {};
@@ -169,7 +169,7 @@ void add_viewer_verbs(CLI::App& fleet, Action& action) {
   viewer->require_subcommand(1);
   viewer->footer(
       "A viewer reads statuses, metrics, summaries and events, asks for history, and may do nothing else.\n"
-      "One identity is one connection: give everybody, and every second screen, one of its own.\n\n"
+      "One identity is one connection: give every person, and every second screen, a separate one.\n\n"
       "Example:\n  aflguard fleet viewer add anna --fleet greenhouse");
 
   CLI::App* verb = add_verb(*viewer, options, action, "add", "Make an identity that may watch",
