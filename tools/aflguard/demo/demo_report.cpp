@@ -78,8 +78,8 @@ lab::LinePlot verdict_plot(const std::vector<gateway::VerdictRecord>& verdicts,
   return plot;
 }
 
-std::string figures(const sim::ClientFleet& demo, const DemoOutcome& outcome) {
-  const DemoState& state = outcome.state;
+std::string figures(const sim::ClientFleet& demo, const sim::FleetRunOutcome& outcome) {
+  const sim::FleetRunState& state = outcome.state;
   const auto number = [](std::uint64_t value) { return std::to_string(value); };
   std::string html =
       "<table>" + header({"", "accepted", "rejected"}) +
@@ -114,7 +114,7 @@ std::string device_table(const sim::ClientFleet& demo, const gateway::FleetProgr
 
 }  // namespace
 
-Result<std::string> demo_report(const sim::ClientFleet& demo, const DemoOutcome& outcome,
+Result<std::string> demo_report(const sim::ClientFleet& demo, const sim::FleetRunOutcome& outcome,
                                 gateway::StoreReader& history) {
   TRY(const gateway::FleetProgress progress, history.progress());
   TRY(const auto verdicts, history.verdicts());
