@@ -21,6 +21,12 @@ TEST("Every attack has its own name, fit for a file name and a command line, and
   }
 }
 
+TEST("An attack that is another one on a device says what it is there") {
+  for (const AttackKind& kind : all_attacks()) {
+    TEST_ASSERT_TRUE_MESSAGE(kind.on_device.empty() == (kind.make_on_device == nullptr), kind.name.data());
+  }
+}
+
 TEST("Every option of an attack has a meaning and a range that holds its default") {
   for (const AttackKind& kind : all_attacks()) {
     std::set<std::string_view> names;
