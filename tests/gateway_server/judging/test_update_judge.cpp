@@ -1,10 +1,7 @@
 #include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/span_guard.h"
 #include "core/recording/replay.h"
-#include "gateway_server/judging/update_judge.h"
-#include "tests/gateway_server/judging/failing_store.h"
-#include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -13,20 +10,11 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kDimension = 3;
-
-AggregatorOptions rate_one() {
-  AggregatorOptions options;
-  options.learning_rate = 1;
-  return options;
-}
-
-/// A judge with its store: every update moves the model by its value.
-class Bench final {
+/// Sends updates to a judge.
+class Bench final : public JudgeRig<> {
  public:
   explicit Bench(std::vector<DeviceRecord> known = {}, std::unique_ptr<RecordingWriter> recording = nullptr)
-      : aggregator(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
-        judge("orchard", aggregator, store, std::move(known), std::move(recording), clock, log) {}
+      : JudgeRig(std::make_unique<AsyncSgd>(), rate_one(), std::move(known), std::move(recording)) {}
 
   void send(const std::string& device, std::uint64_t sequence, float value = 1) {
     ASSERT_OK(judge.judge(update(device, sequence, value)));
@@ -39,12 +27,6 @@ class Bench final {
     return update;
   }
   [[nodiscard]] float parameter() const { return aggregator.model().parameters()[0]; }
-
-  FailingStore store;
-  SetClock clock;
-  KeptLog log;
-  Aggregator aggregator;
-  UpdateJudge judge;
 };
 
 }  // namespace
