@@ -146,8 +146,9 @@ class MonitorBench final {
 
   Status round(Measured& measured) {
     const auto begin = Clock::now();
-    TRY(auto process, TerminalProcess::start({program_beside_us("aflguard").string(), "monitor", "--fleet",
-                                              fleet_.root().string(), "--identity", "operator"},
+    TRY(const auto program, program_beside_us("aflguard"));
+    TRY(auto process, TerminalProcess::start({program.string(), "monitor", "--fleet", fleet_.root().string(),
+                                              "--identity", "operator"},
                                              kScreen));
     Watcher watcher(std::move(process), options_.stop);
     const std::string everybody = "devices " + view::grouped(options_.devices + 1);

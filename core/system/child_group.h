@@ -46,8 +46,8 @@ class ChildGroup final {
   std::vector<Child> children_;
 };
 
-/// The last `lines` lines of a log that are for people, joined by " | " for a one-line error; "(empty)" when
-/// there are none.
+/// The last `lines` lines of a log, without facts for programs and empty ones, joined by " | " for a one-line
+/// error; "(empty)" when there are none.
 [[nodiscard]] std::string last_lines(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace aflguard

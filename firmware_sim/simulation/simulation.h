@@ -16,7 +16,7 @@
 
 namespace aflguard::sim {
 
-/// The programs of a simulation beside its boards. Their names are no boards' names.
+/// The programs of a simulation beside its boards. No board has their names.
 inline constexpr std::string_view kBrokerService = kBrokerProgram;
 inline constexpr std::string_view kGatewayService = kGatewayProgram;
 inline constexpr std::string_view kLinksService = "links";

@@ -112,7 +112,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
   const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
-  const auto client = sibling("aflguard-client");
+  const auto client = program_beside_us("aflguard-client");
   const auto outcome = client.ok()
                            ? run_program({client->string(), "--config", path.string(), "--test-config"}, "/")
                            : Result<ProgramOutcome>(client.error());

@@ -30,10 +30,10 @@ void examine_programs(Findings& findings, bool with_fleet) {
   std::string present = std::string("aflguard ") + kVersion;
   std::error_code error;
   for (const char* name : {"aflguard-gateway", "aflguard-client"}) {
-    if (sibling(name).ok()) present += std::string(", ") + name;
+    if (program_beside_us(name).ok()) present += std::string(", ") + name;
   }
   findings.ok("programs", "programs: " + present);
-  if (with_fleet && !sibling("aflguard-gateway").ok()) {
+  if (with_fleet && !program_beside_us("aflguard-gateway").ok()) {
     findings.warning("program-gateway", "aflguard-gateway is not beside this program",
                      "install it where the gateway runs");
   }
