@@ -11,7 +11,7 @@
 namespace aflguard::gateway {
 namespace {
 
-/// The guard's verdicts that reject; the others are no reasons to.
+/// The guard's verdicts that reject; the other reasons belong to accepted updates.
 constexpr Reason kFirstRejection = Reason::kTooFar;
 constexpr Reason kLastRejection = Reason::kResidualTooLong;
 
