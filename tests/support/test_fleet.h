@@ -71,4 +71,13 @@ struct TestFleet {
   }
 };
 
+/// A fleet of two devices, "pi-1" and "pi-2", whose broker runs; skips the test where there is none.
+struct TwoDevices : TestFleet {
+  explicit TwoDevices(const FleetSettings& wanted = {}) : TestFleet(wanted) {
+    add("pi-1");
+    add("pi-2");
+    start_broker();
+  }
+};
+
 }  // namespace aflguard::testing

@@ -6,19 +6,9 @@
 using namespace aflguard;
 using namespace aflguard::fleet;
 using testing::RawMessage;
-using testing::TestFleet;
+using testing::TwoDevices;
 
 namespace {
-
-/// A fleet of two devices with a broker; skips the test where there is none.
-struct TwoDevices : TestFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
-    if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-    add("pi-1");
-    add("pi-2");
-    start_broker();
-  }
-};
 
 void assert_next(testing::RawMqttClient& client, const std::string& topic, const std::string& payload) {
   const auto message = client.receive();
