@@ -127,8 +127,8 @@ void examine_client(Findings& findings, const std::string& configuration, const 
   const std::filesystem::path folder = path.parent_path();
   std::error_code error;
   if (std::filesystem::exists(folder / "device.crt", error)) {
-    examine_identity(findings, "client-certificate", folder / "device.crt", folder / "device.key",
-                     folder / "ca.crt", clock,
+    examine_identity(findings, "client-certificate",
+                     {folder / "device.crt", folder / "device.key", folder / "ca.crt"}, clock,
                      "aflguard device renew NAME where the authority is, then its bundle to this board");
   }
   examine_disk(findings, "client-disk", folder);
