@@ -108,7 +108,7 @@ Result<StagedDirectory> training_folder() {
   return StagedDirectory::create(fs::temp_directory_path() / "aflguard-bench", /*replace=*/true);
 }
 
-/// Peak memory of a process of its own that links what a device links.
+/// Peak memory of a separate process that links what a device links.
 Result<BenchResult> bench_memory(Progress& progress) {
   constexpr int kSteps = 50;
   progress.show("cnn_peak_rss_mb", 0, 1);

@@ -102,7 +102,7 @@ void add_gateway(CLI::App& app, Action& action) {
       ->check(CLI::Range(2, 1000))
       ->capture_default_str();
   verb->add_option("--reference-interval", options->gateway.reference_interval,
-                   "Updates between two server updates of the gateway")
+                   "Updates between two reference updates of the gateway")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "Print one JSON document");

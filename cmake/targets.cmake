@@ -46,7 +46,7 @@ aflguard_compile_quickly(aflguard_precompiled_cold)
 # aflguard_module([NAME] [HOT | OWN_FLAGS] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
 # folder's with dots, core/base -> aflguard::core.base, unless NAME says otherwise.
 # HOT: touches every byte or number of an update, a model or a sample, so it is worth the optimiser's time. OWN_FLAGS: hot, and
-# some of its sources have flags of their own, which a precompiled header does not allow.
+# some of its sources have their own flags, which a precompiled header does not allow.
 function(aflguard_module)
   cmake_parse_arguments(arg "HOT;OWN_FLAGS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(name "${arg_UNPARSED_ARGUMENTS}")

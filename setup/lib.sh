@@ -65,7 +65,7 @@ build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-
   protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
   libpaho-mqtt-dev libtoml11-dev libsqlite3-dev sqlite3 libfaketime mosquitto-clients mtools tmux curl"
 
-# Tests and demos start brokers of their own, on free ports and as this user. Where installing the package has just
+# Tests and demos start their own brokers, on free ports and as this user. Where installing the package has just
 # started Debian's own broker, that one is stopped again; a broker that was there before is left alone.
 install_broker() ( # PACKAGE, which is also the name of its service
   [ -n "$(missing_packages "$1")" ] || return 0

@@ -31,7 +31,7 @@ struct AttackPlan {
 
 /// Those that a live device can carry out: "lf, gauss, ...".
 [[nodiscard]] std::string attack_names();
-/// One line for each attack: what it does, or what a live device lacks for it.
+/// One line for each attack: what it does on a device, or what a live device lacks for it.
 [[nodiscard]] std::string attack_list();
 
 }  // namespace aflguard::sim

@@ -23,19 +23,19 @@ bool broker_runs(std::string_view log) {
   return log.find(" running\n") != std::string_view::npos;
 }
 
+}  // namespace
+
 bool sleep_on(std::chrono::milliseconds time) {
   std::this_thread::sleep_for(time);
   return false;
 }
-
-}  // namespace
 
 Error interrupted() {
   return unavailable("interrupted; everything that was started has been stopped");
 }
 
 Result<fs::path> fleet_program(const std::string& name, const fs::path& folder) {
-  if (folder.empty()) return sibling(name);
+  if (folder.empty()) return program_beside_us(name);
   std::error_code error;
   if (fs::exists(folder / name, error)) return folder / name;
   return not_found("there is no " + (folder / name).string());
@@ -49,9 +49,7 @@ bool says_ready(std::string_view log) {
 
 FleetLauncher::FleetLauncher(fleet::FleetFolder folder, fs::path logs, ProgramHost& host,
                              LaunchOptions options)
-    : folder_(std::move(folder)), logs_(std::move(logs)), host_(host), options_(std::move(options)) {
-  if (!options_.pause) options_.pause = sleep_on;
-}
+    : folder_(std::move(folder)), logs_(std::move(logs)), host_(host), options_(std::move(options)) {}
 
 Status FleetLauncher::check_gateway() const {
   TRY(const fs::path gateway, fleet_program("aflguard-gateway", options_.programs));

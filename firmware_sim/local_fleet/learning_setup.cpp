@@ -67,7 +67,8 @@ std::string learning_gateway_text(const fleet::FleetSettings& fleet, const lab::
       .set("guard", "name", fleet::toml_text(settings.guard))
       .set("guard", "lambda", number(settings.lambda))
       .set("guard", "reference_interval", std::to_string(std::max<std::uint64_t>(1, settings.server_delay)))
-      .set("guard", "reference_share", "1")  // a show of the guard, not of speed: no server update is put off
+      .set("guard", "reference_share",
+           "1")  // a show of the guard, not of speed: no reference update is put off
       .replace_section("trusted", trusted)
       .replace_section("evaluation", evaluation)
       .text();

@@ -183,7 +183,7 @@ class Start final {
   [[nodiscard]] Status start_links() {
     std::error_code error;
     fs::remove(links_file(folder_), error);
-    TRY(const fs::path self, sibling("aflguard"));
+    TRY(const fs::path self, program_beside_us("aflguard"));
     TRY_STATUS(launcher_.start_ready(kLinksService,
                                      {self.string(), "sim", "links", "--fleet", fleet_.root.string()}));
     TRY(const std::string text, read_text_file(links_file(folder_)));

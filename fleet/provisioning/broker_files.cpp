@@ -25,7 +25,7 @@ std::string limits(const FleetSettings& settings) {
          "of\n"
          "# updates that the broker has acknowledged while a gateway pauses. (0, for no limit, makes "
          "Mosquitto\n"
-         "# hang up on whoever publishes what the access list forbids.)\n" +
+         "# hang up on clients that publish what the access list forbids.)\n" +
          line("max_queued_messages", "1000000") +
          line("max_queued_bytes", std::to_string(settings.queue_bytes)) +
          "# Few at a time: a receiver that stalls holds this many in memory beside the shared copy.\n" +

@@ -31,7 +31,7 @@ struct ReceivedEnvelope {
 [[nodiscard]] Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const EnvelopeOpener& opener,
                                                      const UpdateRules& rules);
 
-/// Threads that verify envelopes from a bounded queue, and hand on what is genuine.
+/// Threads that verify envelopes from a bounded queue and hand on the genuine ones.
 class VerificationPool final {
  public:
   struct Limits {
@@ -40,7 +40,7 @@ class VerificationPool final {
     std::size_t device_updates = 2;  ///< of one device, until they are judged
   };
 
-  /// `opener` and `refusals` are borrowed. `hand_on` is called by the workers; false means that it is full.
+  /// `opener` and `refusals` are borrowed. The workers call `hand_on`; false means that it is full.
   VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener, UpdateRules rules,
                    RefusalLog& refusals, std::function<bool(VerifiedUpdate)> hand_on);
   ~VerificationPool();

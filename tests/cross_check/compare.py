@@ -106,7 +106,7 @@ def compare_batch(case, program, folder, info, theta, x, y, ops):
         expected = counterpart(p["name"], theta[p["offset"]:p["offset"] + size].reshape(p["shape"]), case, gradients)
         difference = np.abs(part - expected).max()
         # What float32 rounds off sums of the largest gradients is not an error of a small one: a bias before batch
-        # normalisation has the gradient 0 in exact arithmetic, and no scale of its own.
+        # normalisation has the gradient 0 in exact arithmetic, and thus no scale.
         error = difference / max(np.abs(expected).max(), 1e-30)
         if error > LIMIT and difference <= 2e-6 * largest:
             error = 0.0

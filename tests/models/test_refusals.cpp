@@ -44,7 +44,7 @@ TEST("A dynamic dimension other than the batch is refused with input and dimensi
   expect_refusal(file.node("MatMul", {"x", "w"}, "out"), {"'x'", "dimension 2", "'height'", "dynamic"});
 }
 
-TEST("Inputs that are no float32 tensor with a shape are refused") {
+TEST("Inputs that are not a float32 tensor with a shape are refused") {
   FileBuilder integers = dense();
   integers.model.inputs[0].type = ElementType::kInt64;
   expect_refusal(integers.node("MatMul", {"x", "w"}, "out"), {"'x'", "int64", "float32"});
@@ -185,7 +185,7 @@ TEST("An initializer that the output does not use is left out with a note") {
   ASSERT_CONTAINS(built->notes.front(), "'spare'");
 }
 
-TEST("Bytes that are no ONNX model are refused") {
+TEST("Bytes that are not an ONNX model are refused") {
   ASSERT_CONTAINS(message_of(parse_onnx("certainly not a model")), "not an ONNX");
   ASSERT_CONTAINS(message_of(parse_onnx("")), "not an ONNX");
   const aflguard::testing::TemporaryFolder folder;

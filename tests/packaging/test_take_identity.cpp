@@ -35,7 +35,7 @@ struct IdentityBoard {
     const auto outcome = shell(script);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, outcome.exit_code, outcome.output.c_str());
   }
-  /// The account is the one that runs the test: boards have one of their own.
+  /// The account is the one that runs the test; boards have a separate one.
   [[nodiscard]] ProgramOutcome take() const {
     return shell("RUNTIME_DIRECTORY=\"$PWD/run\" sh '" + testing::source_folder().string() +
                  "/packaging/board/take-identity' '" + bundle.string() + "' '" + etc.string() + "' root");
@@ -103,7 +103,7 @@ TEST("What is not an identity is refused with a note beside it, and the old one 
   board.give("link.tar");
   board.expect_refusal("it holds links");
   board.give("outside.tar");
-  board.expect_refusal("outside of its own folder");
+  board.expect_refusal("outside its folder");
   TEST_ASSERT_EQUAL_STRING("pi-1", board.device().c_str());
   board.give("pi-2.tar");  // the good one clears the note away
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);

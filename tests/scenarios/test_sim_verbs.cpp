@@ -312,7 +312,7 @@ class SilentFleet final {
 
 }  // namespace
 
-TEST("A simulation whose boards do not connect can be ended while it starts; whoever started it is told") {
+TEST("A simulation whose boards do not connect can be ended while it starts; its starter reports it") {
   const SilentFleet fleet;
   auto up = std::async(std::launch::async, [&fleet] { return fleet.up(120); });
   while (!fleet.board_runs() && up.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {

@@ -14,7 +14,7 @@ struct MqttIdentity {
   std::filesystem::path authority;
 };
 
-/// Whoever comes with a name and a password instead of a certificate.
+/// A user with a name and a password instead of a certificate.
 struct MqttUser {
   std::string name;
   std::string password;

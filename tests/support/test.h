@@ -17,7 +17,7 @@ struct Registration {
   Registration(const char* sentence, void (*body)(), const char* file, int line);
 };
 
-/// A folder of its own for one test, removed with everything in it at the end.
+/// A new folder for one test, removed with everything in it at the end.
 class TemporaryFolder final {
  public:
   TemporaryFolder();

@@ -41,7 +41,7 @@ class CsvReader final {
   [[nodiscard]] Error error_here(std::string_view message) const;
   /// "FILE: line N, column M: " in front; `column` counts from 0, the message counts from 1.
   [[nodiscard]] Error error_at(std::size_t column, std::string_view message) const;
-  /// Bytes of the file that next() is through with.
+  /// Bytes of the file that next() has consumed.
   [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
 
  private:

@@ -45,7 +45,7 @@ TEST("Images come in the shape that the model wants, flat or not, divided by 255
                   "images holds samples of shape [1, 2, 2], model 'm' needs [1, 4, 1, 2]");
 }
 
-TEST("Labels that are no class of the model are refused") {
+TEST("Labels that are not a class of the model are refused") {
   const TemporaryFolder folder;
   ASSERT_CONTAINS(message_of(load_dataset(idx_files(folder), model({4}, 2))), "sample 2 has label 2");
   ASSERT_CONTAINS(message_of(load_dataset(idx_files(folder), model({4}, 1, Loss::kMeanSquaredError))),

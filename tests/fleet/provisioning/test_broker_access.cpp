@@ -6,21 +6,7 @@
 using namespace aflguard;
 using namespace aflguard::fleet;
 using testing::RawMessage;
-using testing::TestFleet;
-
-namespace {
-
-/// A fleet of two devices with a broker; skips the test where there is none.
-struct TwoDevices : TestFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
-    if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-    add("pi-1");
-    add("pi-2");
-    start_broker();
-  }
-};
-
-}  // namespace
+using testing::TwoDevices;
 
 TEST("A device cannot publish as another") {
   TwoDevices live;

@@ -104,7 +104,7 @@ TEST("A dashboard can push nobody out but another page of the same seat") {
   TEST_ASSERT_FALSE(first->alive());
 }
 
-TEST("The listener for browsers takes the key of its own users, and no other name, password or nothing") {
+TEST("The listener for browsers takes the key of users in its list, and no other name, password or nothing") {
   Watched live;
   const auto refused = [&](const std::string& name, const std::string& password) {
     return !RawMqttClient(live.web_port, live.user(name, password), "x").accepted();

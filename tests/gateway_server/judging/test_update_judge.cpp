@@ -1,11 +1,7 @@
 #include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/span_guard.h"
 #include "core/recording/replay.h"
-#include "gateway_server/judging/update_judge.h"
-#include "tests/gateway_server/judging/failing_store.h"
-#include "tests/gateway_server/judging/fake_parts.h"
-#include "tests/gateway_server/judging/small_model.h"
+#include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -14,13 +10,11 @@ using namespace aflguard::testing;
 
 namespace {
 
-/// A judge with its store: every update moves the model by its value.
-class JudgeBench final {
+/// Sends updates to a judge.
+class JudgeBench final : public JudgeRig<> {
  public:
-  explicit JudgeBench(std::vector<DeviceRecord> known = {},
-                      std::unique_ptr<RecordingWriter> recording = nullptr)
-      : aggregator(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
-        judge("orchard", aggregator, store, std::move(known), std::move(recording), clock, log) {}
+  explicit JudgeBench(std::vector<DeviceRecord> known = {}, std::unique_ptr<RecordingWriter> recording = nullptr)
+      : JudgeRig(std::make_unique<AsyncSgd>(), rate_one(), std::move(known), std::move(recording)) {}
 
   void send(const std::string& device, std::uint64_t sequence, float value = 1) {
     ASSERT_OK(judge.judge(update(device, sequence, value)));
@@ -33,12 +27,6 @@ class JudgeBench final {
     return update;
   }
   [[nodiscard]] float parameter() const { return aggregator.model().parameters()[0]; }
-
-  FailingStore store;
-  SetClock clock;
-  KeptLog log;
-  Aggregator aggregator;
-  UpdateJudge judge;
 };
 
 }  // namespace

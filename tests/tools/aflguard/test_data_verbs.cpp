@@ -1,4 +1,4 @@
-// The real program, with a data folder of its own.
+// The real program, with a separate data folder.
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

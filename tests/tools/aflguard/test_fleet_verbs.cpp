@@ -1,4 +1,4 @@
-// The real program, with a fleet of its own and, where it matters, a real broker.
+// The real program, with its own fleet and, where it matters, a real broker.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 

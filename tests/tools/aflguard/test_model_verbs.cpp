@@ -19,7 +19,7 @@ namespace {
 struct Session {
   testing::TemporaryFolder folder;
 
-  /// `aflguard model ARGUMENTS` in a folder of its own; standard error too, unless `only_results`.
+  /// `aflguard model ARGUMENTS` in a temporary folder; standard error too, unless `only_results`.
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
     const std::string program = "'" + testing::program("aflguard") + "'";
     auto outcome = run_program(

@@ -45,7 +45,7 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--clients", options.fleet.clients, "Client processes")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
-  verb->add_option("--malicious", options.fleet.malicious, "How many of them are Byzantine")
+  verb->add_option("--malicious", options.fleet.malicious, "How many of them are malicious")
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
   verb->add_option("--attack", options.fleet.attack, "What those send: " + sim::attack_names() + ", none")
