@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kCrowdTimeout(60);
-constexpr milliseconds kPollInterval(100);
+constexpr milliseconds kCrowdPollInterval(100);
 
 }  // namespace
 
@@ -66,7 +66,7 @@ Status StatusCrowd::introduce(const std::function<bool()>& stop) {
       return unavailable("the gateway told of " + std::to_string(known_.size()) + " devices of " +
                          std::to_string(devices_));
     }
-    listen(Clock::now() + kPollInterval);
+    listen(Clock::now() + kCrowdPollInterval);
   }
   return {};
 }
@@ -79,7 +79,7 @@ Status StatusCrowd::pass(std::chrono::duration<double> span, double interval,
   for (auto due = Clock::now(); Clock::now() < end;) {
     if (stop && stop()) return unavailable("stopped");
     if (interval > 0) TRY_STATUS(speak());
-    due += interval > 0 ? gap : Clock::duration(kPollInterval);
+    due += interval > 0 ? gap : Clock::duration(kCrowdPollInterval);
     listen(std::min(due, end));
   }
   return {};

@@ -16,7 +16,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kPollInterval = 100ms;
+constexpr auto kViewInterval = 100ms;
 /// After this long without a verdict, the clients' logs are searched for the reason.
 constexpr auto kStallTimeout = 30s;
 /// After this long without a verdict, and without a reason, the run ends.
@@ -95,7 +95,7 @@ Result<std::string> watch(const ClientFleet& made, RunningFleet& running, gatewa
     judged = state.updates;
     TRY(const auto remark, end_of_stall(made, running, judged, SteadyClock::now() - last_news));
     if (remark) return *remark;
-    if (options.pause(kPollInterval)) return interrupted();
+    if (options.pause(kViewInterval)) return interrupted();
   }
 }
 

@@ -13,7 +13,8 @@ namespace {
 /// Sends updates to a judge.
 class JudgeBench final : public JudgeRig<> {
  public:
-  explicit JudgeBench(std::vector<DeviceRecord> known = {}, std::unique_ptr<RecordingWriter> recording = nullptr)
+  explicit JudgeBench(std::vector<DeviceRecord> known = {},
+                      std::unique_ptr<RecordingWriter> recording = nullptr)
       : JudgeRig(std::make_unique<AsyncSgd>(), rate_one(), std::move(known), std::move(recording)) {}
 
   void send(const std::string& device, std::uint64_t sequence, float value = 1) {
