@@ -14,7 +14,7 @@ using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kConnectTimeout{20};
-/// Gateways speak every two seconds, unless told otherwise.
+/// Gateways publish every two seconds by default.
 constexpr std::chrono::seconds kGatewayTimeout{12};
 constexpr std::chrono::seconds kClockDifference{60};
 constexpr double kStaleSeconds = 900;
@@ -25,7 +25,7 @@ bool hear_gateway(view::FleetWatch& watch) {
   while (!watch.was_connected() && Steady::now() - start < kConnectTimeout) {
     watch.listen(Steady::now() + milliseconds(100));
   }
-  // What was kept comes first; everything that is heard after a moment of silence is news.
+  // What was kept comes first; everything that comes after a moment of silence is news.
   while (watch.was_connected() && Steady::now() - watch.last_retained() < milliseconds(700)) {
     watch.listen(Steady::now() + milliseconds(100));
   }
