@@ -100,7 +100,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
   examine_metrics(findings, gateway.metrics, clock);
   const auto rows = view::by_trouble((*watch)->picture(), clock.wall());
   const view::FleetTally fleet = view::tally(rows);
-  const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +
+  const std::string counts = std::to_string(fleet.devices) + " devices have published, " +
                              std::to_string(fleet.connected) + " are connected";
   if (!rows.empty() && rows.front().trouble.level == view::TroubleLevel::kAlarm) {
     findings.warning("devices", counts + "; worst: " + *rows.front().name + ", " + rows.front().trouble.why,
