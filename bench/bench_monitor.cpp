@@ -111,7 +111,7 @@ class Watcher final {
   };
 };
 
-/// A terminal whose program writes back what it is told: the floor for an answer to a key.
+/// A terminal whose program writes back what it reads: the floor for an answer to a key.
 class Echo final {
  public:
   static Result<Echo> start() {
@@ -203,7 +203,7 @@ class MonitorBench final {
       status["state"] = "alert";
       status["message"] = text;
       const auto begin = Clock::now();
-      TRY_STATUS(crowd_.say(probed_, status.dump()));
+      TRY_STATUS(crowd_.publish(probed_, status.dump()));
       TRY_STATUS(watcher.wait_for([&] { return watcher.shows(text); }));
       measured.probe_ms.push_back(milliseconds_since(begin));
       if (crowd_.echo() < begin) return unavailable("a probe was on the screen before it came back");
@@ -302,7 +302,7 @@ Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& option
   TRY(const auto crowd, StatusCrowd::start(*fleet, options.devices, probed));
   progress.show("monitor: introducing " + std::to_string(options.devices) + " devices", 0, 1);
   TRY_STATUS(crowd->introduce(options.stop));
-  TRY_STATUS(crowd->say(probed, bench_status(probed, 0)));
+  TRY_STATUS(crowd->publish(probed, bench_status(probed, 0)));
 
   Measured measured;
   MonitorBench bench(options, *fleet, *crowd, counter, probed);

@@ -119,7 +119,7 @@ void add_gateway(CLI::App& app, Action& action) {
   });
 }
 
-/// A benchmark with a crowd of devices that tell how they are.
+/// A benchmark with a crowd of devices that publish their status.
 template <typename CrowdOptions>
 struct CrowdBenchmark {
   const char* name;
@@ -176,7 +176,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
       {"watch", "What it costs a gateway to watch many devices and tell of them",
        "Rounds in which quiet and busy spans take turns", "Length of each span", bench_watch});
   add_crowd<BenchMonitorOptions>(app, action,
-                                 {"monitor", "How fast the monitor answers while many devices speak",
+                                 {"monitor", "How fast the monitor answers while many devices publish",
                                   "Rounds in which everything is measured again",
                                   "Length of the spans in which CPU time is measured", bench_monitor});
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kNoSuiteBelowTls13 = "PSK-AES128-GCM-SHA256";
 
 /// No error handler: Paho C++ 1.2 looks for it in its options while the handshake runs, and those are gone
-/// when connect() has returned. tls_diagnosis() tells what was wrong.
+/// when connect() has returned. tls_diagnosis() finds what was wrong.
 mqtt::ssl_options tls_options(const TlsFiles& tls) {
   mqtt::ssl_options ssl;
   ssl.set_trust_store(tls.ca_file.string());

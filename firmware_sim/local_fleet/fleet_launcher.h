@@ -25,7 +25,7 @@ struct LaunchOptions {
   std::filesystem::path programs = {};  ///< the folder of ours; empty: this program's own
 };
 
-/// What everybody returns when the user wants to stop.
+/// What functions return when the user wants to stop.
 [[nodiscard]] Error interrupted();
 
 /// A client program and its arguments.

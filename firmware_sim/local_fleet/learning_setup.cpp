@@ -23,7 +23,7 @@ std::string number(double value) {
   return text.data();
 }
 
-/// The paper's setting lets a hostile update through now and then: AFLGuard takes whatever is much shorter
+/// The paper's setting lets a malicious update through now and then: AFLGuard takes whatever is much shorter
 /// than the server's own update, and ten times the gradient of a small batch that the model already fits is
 /// short. A fleet takes what an operator could choose as well: as many trusted samples of each class instead
 /// of half of one class, and twice the paper's mini-batch and trusted set, with which the model needs fewer

@@ -224,7 +224,7 @@ class Start final {
       board.samples = samples[i].size();
       TRY_STATUS(fill_card(settings, board, kind, place, samples[i], i));
       auto command = kind.build(board, place);
-      // Programs that make boards hear Ctrl-C, too.
+      // Programs that make boards get Ctrl-C, too.
       if (!command.ok()) return interruption_.requested() ? interrupted() : command.error();
       board.command.arguments = std::move(*command);
       board.command.folder = place.root;

@@ -14,7 +14,7 @@ using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kConnectTimeout{20};
-/// Gateways speak every two seconds, unless told otherwise.
+/// Gateways publish every two seconds by default.
 constexpr std::chrono::seconds kGatewayTimeout{12};
 constexpr std::chrono::seconds kClockDifference{60};
 constexpr double kStaleSeconds = 900;
@@ -25,7 +25,7 @@ bool hear_gateway(view::FleetWatch& watch) {
   while (!watch.was_connected() && Steady::now() - start < kConnectTimeout) {
     watch.listen(Steady::now() + milliseconds(100));
   }
-  // What was kept comes first; everything that is heard after a moment of silence is news.
+  // What was kept comes first; everything that comes after a moment of silence is news.
   while (watch.was_connected() && Steady::now() - watch.last_retained() < milliseconds(700)) {
     watch.listen(Steady::now() + milliseconds(100));
   }
@@ -100,7 +100,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
   examine_metrics(findings, gateway.metrics, clock);
   const auto rows = view::by_trouble((*watch)->picture(), clock.wall());
   const view::FleetTally fleet = view::tally(rows);
-  const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +
+  const std::string counts = std::to_string(fleet.devices) + " devices have published, " +
                              std::to_string(fleet.connected) + " are connected";
   if (!rows.empty() && rows.front().trouble.level == view::TroubleLevel::kAlarm) {
     findings.warning("devices", counts + "; worst: " + *rows.front().name + ", " + rows.front().trouble.why,

@@ -50,7 +50,7 @@ std::string listener(const FleetSettings& settings, const FleetFolder& folder) {
          line("certfile", (folder.broker() / "broker.crt").string()) +
          line("keyfile", (folder.broker() / "broker.key").string()) +
          line("crlfile", folder.revocation_list().string()) +
-         "# The certificate's name is the user and the client id: nobody can speak as another, nor push\n"
+         "# The certificate's name is the user and the client id: nobody can publish as another, nor push\n"
          "# another out by taking its client id.\n" +
          line("use_identity_as_username", "true") + line("use_username_as_clientid", "true") +
          line("acl_file", folder.access_list().string());

@@ -119,7 +119,7 @@ void check_everybody(const SimulatedFleet& fleet, std::size_t updates) {
 
 TEST(
     "Simulated boards train, are killed, starved and plugged in again, and nothing is lost or repeated; a "
-    "liar is rejected") {
+    "malicious one is rejected") {
   need_broker();
   const std::string depth = from_environment("AFLGUARD_SIM_DEPTH", "native=3");
   const std::string dataset = from_environment("AFLGUARD_SIM_DATASET", "synthetic");

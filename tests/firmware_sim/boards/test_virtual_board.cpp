@@ -27,7 +27,7 @@ bool has(const std::vector<std::string>& command, const std::string& argument) {
 
 }  // namespace
 
-TEST("A translated virtual_board is one process with its own configuration; a liar gets its attack") {
+TEST("A translated board is one process with its own configuration; a malicious one gets its attack") {
   const BoardFolder folder{"/fleet/sim/boards/sim-04"};
   const ProcessBoard kind = ProcessBoard::translated({"/programs"});
   const auto honest = kind.build(virtual_board(""), folder);
