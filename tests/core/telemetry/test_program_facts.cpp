@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, ProgramFact>> known_facts() {
 
 }  // namespace
 
-TEST("Facts are written as the golden_fact lines have them, one line each") {
+TEST("Facts are written as the golden lines have them, one line each") {
   for (const auto& [name, fact] : known_facts()) {
     TEST_ASSERT_EQUAL_STRING(golden_fact(name).c_str(), to_line(fact).c_str());
     TEST_ASSERT_TRUE(to_line(fact).starts_with(kFactBegin));

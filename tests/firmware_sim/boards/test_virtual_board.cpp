@@ -53,7 +53,7 @@ TEST("A machine without the boards' programs is told how to get them") {
                            virtual_problem.c_str());
 }
 
-TEST("A virtual virtual_board has three disks of which it can write one, and knows its name and its attack") {
+TEST("A virtual board has three disks of which it can write one, and knows its name and its attack") {
   const VirtualBoard kind(BoardKit{"/kit"});
   const auto command = kind.command(virtual_board("gd"), {"/a,b"});
   TEST_ASSERT_TRUE(has(command, "if=none,id=root,format=raw,file=/kit/root.img,readonly=on"));
@@ -73,7 +73,7 @@ TEST("Disks are made of a folder without mounting; the card changes with it, the
   if (find_program("mke2fs").empty() || find_program("debugfs").empty())
     TEST_IGNORE_MESSAGE("e2fsprogs is not installed");
   const testing::TemporaryFolder folder;
-  const BoardFolder place{folder / "virtual_board"};
+  const BoardFolder place{folder / "board"};
   fs::create_directories(place.card() / "model");
   ASSERT_OK(write_file_atomically(place.card() / "client.toml", "first\n"));
   const VirtualBoard kind(BoardKit{folder / "kit"});
