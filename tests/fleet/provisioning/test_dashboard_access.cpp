@@ -19,8 +19,8 @@ FleetSettings with_dashboard() {
 }
 
 struct Watched : TestFleet {
-  explicit Watched(const FleetSettings& settings = with_dashboard())
-      : TestFleet(settings), web_port(settings.dashboard_port) {
+  explicit Watched(const FleetSettings& wanted = with_dashboard())
+      : TestFleet(wanted), web_port(wanted.dashboard_port) {
     if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
     add("pi-1");
     start_broker();
