@@ -148,7 +148,9 @@ TEST("The card stays, with a new identity on it, until the image is another one"
   TEST_ASSERT_FALSE(image::take_boot_file(place.card(), kBootOffset, "kept", place.folder / "none").ok());
 }
 
-TEST("A malicious board's card has the malicious program, its unit and its attack; an honest board's has not") {
+TEST(
+    "A malicious board's card has the malicious program, its unit and its attack; an honest board's has "
+    "not") {
   if (find_program("debugfs").empty()) TEST_IGNORE_MESSAGE("e2fsprogs is not installed");
   const Place place;
   const std::string program = "/usr/bin/aflguard-byzantine-client";

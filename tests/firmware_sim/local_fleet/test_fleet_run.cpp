@@ -52,7 +52,7 @@ TEST("Verdicts are counted by the kind of client; devices that the fleet did not
       .devices = {{1, "pi-01", 3, 1}, {2, "pi-02", 2, 0}, {3, "pi-03", 0, 2}, {4, "guest", 0, 1}},
       .evaluation = gateway::EvaluationRecord{.test_error = 0.25}};
   const std::vector<FleetClient> clients = {
-      {.name = "pi-01"}, {.name = "pi-02"}, {.name = "pi-03", .malicious = true}};
+      {"pi-01", false, 1, {}}, {"pi-02", false, 1, {}}, {"pi-03", true, 1, {}}};
   const FleetRunState state = run_state(progress, clients);
   TEST_ASSERT_EQUAL_UINT64(9, state.updates);
   TEST_ASSERT_EQUAL_UINT64(5, state.version);

@@ -143,7 +143,7 @@ TEST("Without a fleet the doctor looks at the machine only") {
 }
 
 TEST("Files that are wrong are named, with what to do") {
-  const WatchedFleet fleet;
+  WatchedFleet fleet;
   fleet.stop_broker();
   const FleetFolder folder{fleet.temporary / "fleet"};
   auto authority = load_authority(folder);
