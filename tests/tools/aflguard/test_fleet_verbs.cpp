@@ -112,8 +112,8 @@ TEST("Revoking tells the running broker, which ends the device's session") {
   TEST_ASSERT_TRUE(client.accepted());
   ASSERT_CONTAINS(session.expect(0, "device revoke pi-1"), "its session has ended");
   TEST_ASSERT_FALSE(client.alive());
-  ASSERT_CONTAINS(session.run("fleet renew broker").output, "the broker was told");
-  ASSERT_CONTAINS(session.expect(0, "fleet refresh"), "the broker was told");
+  ASSERT_CONTAINS(session.run("fleet renew broker").output, "the broker reads its files again");
+  ASSERT_CONTAINS(session.expect(0, "fleet refresh"), "the broker reads its files again");
   TEST_ASSERT_FALSE(testing::RawMqttClient(session.port, identity, "pi-1").accepted());
 }
 
