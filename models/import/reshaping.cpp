@@ -71,14 +71,27 @@ Status transpose(ImportContext& c) {
   return {};
 }
 
+/// A constant whose values are all the same, as one number: it can take any batch size.
+Value without_extents(ImportContext& c, const Value& x) {
+  const auto found = c.g.graph().constants.find(x);
+  if (found == c.g.graph().constants.end() || found->second.type != ElementType::kFloat) return x;
+  const auto values = found->second.values<float>();
+  const auto differs = [&](float value) { return value != values.front(); };
+  return values.empty() || std::ranges::any_of(values, differs) ? x : c.g.scalar(values.front());
+}
+
 Status expand(ImportContext& c) {
   TRY(const SymbolicInts target, c.ints(1));
-  const Value x = c.input(0);
+  Value x = c.input(0);
   if (!c.g.status().ok()) return {};
+  // A file for one batch size expands zeros for that many samples to as many as there are.
+  if (depends_on_batch(target.values)) x = without_extents(c, x);
   Shape wanted = target.values;
   // A file with a fixed batch size repeats a value once per sample: the leading extent is the batch.
-  if (c.fixed_batch().value_or(1) > 1 && !wanted.empty() && wanted[0].is(*c.fixed_batch()))
+  if (c.fixed_batch().value_or(1) > 1 && !wanted.empty() && !depends_on_batch(wanted) &&
+      wanted[0].is(*c.fixed_batch())) {
     wanted[0] = kBatchDim;
+  }
   auto shape = broadcast(c.g.shape(x), wanted);
   if (!shape.ok()) return at(describe(c.node), shape.error());
   if (*shape == c.g.shape(x)) {

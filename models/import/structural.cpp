@@ -5,8 +5,6 @@
 namespace aflguard::models {
 namespace {
 
-constexpr std::size_t kMaxGathered = 256;
-
 Status constant(ImportContext& c) {
   const auto& attributes = c.node.attributes;
   if (const auto found = attributes.find("value"); found != attributes.end()) {
@@ -160,35 +158,6 @@ Status slice(ImportContext& c) {
   return {};
 }
 
-/// Constant indices: slices, joined. A scalar index drops the axis.
-Status gather(ImportContext& c) {
-  TRY(const SymbolicInts indices, c.ints(1));
-  TRY(const auto positions, indices.constants());
-  const Value x = c.input(0);
-  if (!c.g.status().ok()) return {};
-  const Shape shape = c.g.shape(x);
-  TRY(const std::size_t axis, normal_axis(c.node.int_or("axis", 0), shape.size()));
-  if (shape[axis].batch) return c.refuse("picking samples out of the batch is not supported");
-  if (indices.shape.size() > 1 || positions.empty() || positions.size() > kMaxGathered) {
-    return c.refuse("only a constant list of 1 to " + std::to_string(kMaxGathered) + " indices is supported");
-  }
-  std::vector<Value> parts;
-  for (std::int64_t position : positions) {
-    if (position < 0) position += shape[axis].value;
-    if (position < 0 || position >= shape[axis].value)
-      return c.refuse("an index is outside the input " + text(shape));
-    parts.push_back(c.g.slice(x, {static_cast<std::int64_t>(axis)}, {position}, {position + 1}));
-  }
-  Value result = c.g.concat(std::move(parts), static_cast<std::int64_t>(axis));
-  if (indices.shape.empty()) {
-    Shape dropped = shape;
-    dropped.erase(dropped.begin() + static_cast<std::ptrdiff_t>(axis));
-    result = c.g.reshape(result, dropped);
-  }
-  c.give(0, result);
-  return {};
-}
-
 Status constant_of_shape(ImportContext& c) {
   TRY(const SymbolicInts shape, c.ints(0));
   Tensor fill = float_scalar(0);
@@ -213,7 +182,6 @@ void add_structural_imports(ImportTable& table) {
   table["Split"] = split;
   table["Pad"] = pad;
   table["Slice"] = slice;
-  table["Gather"] = gather;
   table["ConstantOfShape"] = constant_of_shape;
 }
 

@@ -33,6 +33,9 @@ void write_attribute(const std::string& name, const Attribute& attribute, onnx::
   } else if (const auto* reals = std::get_if<std::vector<float>>(&attribute)) {
     proto.set_type(onnx::AttributeProto::FLOATS);
     for (const float value : *reals) proto.add_floats(value);
+  } else if (const auto* strings = std::get_if<std::vector<std::string>>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& value : *strings) proto.add_strings(value);
   } else {
     proto.set_type(onnx::AttributeProto::TENSOR);
     write_tensor(std::get<Tensor>(attribute), *proto.mutable_t());
