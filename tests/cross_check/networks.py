@@ -487,7 +487,7 @@ def embeddings():
         yield case(kind + "-fixed-opset16", network, dynamic=False, export_batch=2, opset=16)
         yield case(kind + "-training", network, training=True)
     yield case("transformer", Tokens(), words=30, length=9, training=True)
-    yield case("transformer-fixed-opset16", Tokens(), words=30, length=9, training=True, dynamic=False, opset=16)
+    yield case("transformer-opset16", Tokens(), words=30, length=9, training=True, opset=16)
     yield Case("embedding-constant-table", Wrap(lambda m, x: m.f(x + m.t(m.i).sum(1).unsqueeze(0)), t=nn.Embedding(9, 5), i=(
         torch.arange(60).reshape(5, 12) * 5 % 9), f=nn.Linear(5, 3)), (5, 5), checked=True)
 
@@ -501,9 +501,9 @@ def resizes():
 
     for opset in (9, 10, 11, 13, 16):
         yield case(f"nearest-opset{opset}", options={"scale_factor": 2, "mode": "nearest"}, opset=opset)
-        yield case(f"nearest-size-opset{opset}", options={"size": (7, 13), "mode": "nearest"}, opset=opset)
         if opset < 11:
-            continue
+            continue  # PyTorch cannot write sizes there, and writes other coordinates than it computes with
+        yield case(f"nearest-size-opset{opset}", options={"size": (7, 13), "mode": "nearest"}, opset=opset)
         for align in (False, True):
             name = f"{'align' if align else 'half-pixel'}-opset{opset}"
             bilinear = {"mode": "bilinear", "align_corners": align}

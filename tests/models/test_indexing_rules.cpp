@@ -104,3 +104,20 @@ TEST("Lookups that cannot be trained are refused with node and reason") {
   expect_refusal(axis.node("Gather", {"table", "x"}, "out", {{"axis", std::int64_t{2}}}),
                  {"'the_out' (Gather)", "axis 2"});
 }
+
+TEST("Places that an exporter counts with Range are constants; a count to the batch size is refused") {
+  const auto places = [](std::int64_t of_axis) {
+    FileBuilder file = embedding({5}, 4);
+    file.weight("places", {5, 3}).node("Shape", {"x"}, "shape");
+    for (const auto& [name, value] :
+         {std::pair{"axis", of_axis}, {"zero", std::int64_t{0}}, {"one", std::int64_t{1}}})
+      file.model.initializers.push_back({name, int64_tensor({value}, {})});
+    file.node("Gather", {"shape", "axis"}, "steps").node("Range", {"zero", "steps", "one"}, "at");
+    file.node("Gather", {"places", "at"}, "b")
+        .node("Gather", {"table", "x"}, "a")
+        .node("Add", {"a", "b"}, "out");
+    return file;
+  };
+  expect_gradient(places(1), 2);
+  expect_refusal(places(0), {"'the_at' (Range)", "batch size"});
+}

@@ -99,9 +99,9 @@ TEST("Recurrent layers stack, and share the gradient of an output that is used t
   file.weight("w2", {1, 8, 5}).weight("r2", {1, 8, 2});
   file.model.nodes.push_back({{"", "LSTM"}, {"first", "w2", "r2"}, {"y2"}, {}, "second"});
   file.node("Squeeze", {"y2", "drop"}, "z").node("Transpose", {"z"}, "back", {{"perm", Ints{1, 0, 2}}});
-  file.ints("flat", {0, -1}).node("Reshape", {"back", "flat"}, "a");
-  file.node("Transpose", {"h"}, "ht", {{"perm", Ints{1, 0, 2}}}).node("Reshape", {"ht", "flat"}, "b");
-  file.node("Concat", {"a", "b"}, "out", {{"axis", std::int64_t{1}}});
+  file.ints("flat", {0, -1}).node("Reshape", {"back", "flat"}, "left");
+  file.node("Transpose", {"h"}, "ht", {{"perm", Ints{1, 0, 2}}}).node("Reshape", {"ht", "flat"}, "right");
+  file.node("Concat", {"left", "right"}, "out", {{"axis", std::int64_t{1}}});
   expect_gradient(file, 5);
 }
 
