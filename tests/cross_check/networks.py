@@ -527,8 +527,25 @@ def resizes():
             1, 4, 3, padding=1), d=nn.Conv2d(4, 4, 3, padding=1), o=nn.Conv2d(8, 1, 1)), (1, 9, 10), checked=True)
 
 
+def rearrangements():
+    conv, last = nn.Conv2d(2, 4, 3, padding=1), nn.Linear(4, 3)
+    for mode in ("reflect", "replicate"):
+        yield Case("pad-" + mode, Wrap(lambda m, x, mode=mode: m.c(F.pad(m.b(x), (1, 2, 0, 3), mode=mode)).mean((2, 3)),
+                                       b=nn.Conv2d(2, 2, 1), c=nn.Conv2d(2, 4, 3)), (2, 5, 5), classes=4, checked=True)
+    yield Case("pixel-shuffle", nn.Sequential(nn.Conv2d(2, 8, 3), nn.PixelShuffle(2), nn.Tanh(), nn.Conv2d(2, 1, 3)),
+               (2, 6, 7), checked=True)
+    yield Case("pixel-unshuffle", nn.Sequential(nn.Conv2d(2, 2, 3, padding=1), nn.PixelUnshuffle(2), nn.Conv2d(8, 1, 1)),
+               (2, 6, 8), checked=True)
+    yield Case("repeat", Wrap(lambda m, x: m.f(torch.cat([m.t.repeat(x.size(0), 1, 1), x], 1).mean(1)), t=nn.Parameter(
+        torch.randn(1, 2, 6)), f=nn.Linear(6, 3)), (4, 6), classes=3, checked=True)
+    yield Case("spatial-max", Wrap(lambda m, x: m.f(m.c(x).amax((2, 3))), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("largest-of-axis", Wrap(lambda m, x: m.f(m.c(x).max(3)[0].min(2)[0]), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("log-sum-exp", Wrap(lambda m, x: m.f(m.c(x).logsumexp((2, 3))), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("unit-length", Wrap(lambda m, x: m.f(F.normalize(m.a(x), dim=1)), a=nn.Linear(5, 4), f=last), (5,), classes=3)
+
+
 def all_cases():
     torch.manual_seed(3)
     for family in (perceptrons, convolutions, poolings, topologies, normalizations, whole_networks, opsets, recurrents,
-                   embeddings, resizes):
+                   embeddings, resizes, rearrangements):
         yield from family()

@@ -116,9 +116,8 @@ TEST("Settings computed from the data are refused") {
 
 TEST("Forms of supported operators that have no rule are refused with the reason") {
   FileBuilder pad = dense();
-  expect_refusal(
-      pad.ints("p", {0, 1, 0, 1}).node("Pad", {"x", "p"}, "out", {{"mode", std::string("reflect")}}),
-      {"reflect"});
+  expect_refusal(pad.ints("p", {0, 1, 0, 1}).node("Pad", {"x", "p"}, "out", {{"mode", std::string("wrap")}}),
+                 {"'wrap'"});
   FileBuilder backwards({4});
   backwards.weight("v", {4})
       .node("Mul", {"x", "v"}, "h")
