@@ -92,7 +92,7 @@ class OnnxTrainer final : public Trainer {
                                                           view.shape.data(), view.shape.size()));
       }
       input_names.insert(input_names.end(), {"x", "y"});
-      inputs.push_back(float_tensor(batch.features, batched(batch.size, description_.input_shape)));
+      inputs.push_back(samples(batch.features, batch.size));
       inputs.push_back(target(batch));
       train_session_->Run(Ort::RunOptions{nullptr}, input_names.data(), inputs.data(), inputs.size(),
                           output_names.data(), outputs.data(), outputs.size());
@@ -113,11 +113,11 @@ class OnnxTrainer final : public Trainer {
       return wrong_size("the output buffer", outputs.size(), count * description_.output_size());
     }
     if (count == 0) return {};
+    TRY_STATUS(check_input_ids(description_, features, "x"));
     try {
       TRY_STATUS(open(eval_session_, eval_graph_));
       const auto d = static_cast<std::int64_t>(theta.size());
-      const std::array inputs = {float_tensor(theta, {d}),
-                                 float_tensor(features, batched(count, description_.input_shape))};
+      const std::array inputs = {float_tensor(theta, {d}), samples(features, count)};
       const auto shape = batched(count, description_.output_shape);
       std::array results = {Ort::Value::CreateTensor<float>(memory_, outputs.data(), outputs.size(),
                                                             shape.data(), shape.size())};
@@ -153,6 +153,7 @@ class OnnxTrainer final : public Trainer {
     if (batch.size == 0) return invalid_input("the batch is empty; at least one sample is needed");
     const std::size_t wanted = batch.size * description_.input_size();
     if (batch.features.size() != wanted) return wrong_size("x", batch.features.size(), wanted);
+    TRY_STATUS(check_input_ids(description_, batch.features, "x"));
     if (description_.loss == Loss::kMeanSquaredError) {
       const std::size_t values = batch.size * description_.output_size();
       return batch.values.size() == values ? Status{} : wrong_size("y", batch.values.size(), values);
@@ -173,6 +174,15 @@ class OnnxTrainer final : public Trainer {
     // ONNX Runtime only reads inputs; its API has no const tensors.
     return Ort::Value::CreateTensor<float>(memory_, const_cast<float*>(values.data()), values.size(),
                                            shape.data(), shape.size());
+  }
+
+  /// x as the graph takes it: the samples themselves, or the ids that they hold.
+  [[nodiscard]] Ort::Value samples(std::span<const float> features, std::size_t count) {
+    const auto shape = batched(count, description_.input_shape);
+    if (description_.input_type == InputType::kFloat32) return float_tensor(features, shape);
+    ids_.assign(features.begin(), features.end());
+    return Ort::Value::CreateTensor<std::int64_t>(memory_, ids_.data(), ids_.size(), shape.data(),
+                                                  shape.size());
   }
 
   [[nodiscard]] Ort::Value target(const Batch& batch) const {
@@ -211,6 +221,7 @@ class OnnxTrainer final : public Trainer {
   std::string eval_graph_;
   OnnxTrainerOptions options_;
   Ort::MemoryInfo memory_;
+  std::vector<std::int64_t> ids_;  ///< of the samples that the graph reads now
   std::optional<Ort::Session> train_session_;
   std::optional<Ort::Session> eval_session_;
 };
