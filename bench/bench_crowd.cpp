@@ -30,7 +30,11 @@ class CrowdRun final {
     for (const std::size_t devices : options.busy) most = std::max(most, devices);
     TRY(auto fleet, BenchFleet::create(2, "127.0.0.1", options.model));
     TRY_STATUS(fleet->enrol_crowd(most));
-    TRY_STATUS(fleet->start_gateway({}));
+    BenchGatewaySettings settings;
+    if (options.memory_bytes > 0) {
+      settings.limits = "memory_bytes = " + std::to_string(options.memory_bytes) + "\n";
+    }
+    TRY_STATUS(fleet->start_gateway(settings));
     TRY(LineProcess crowd, fleet->start_crowd());
     return CrowdRun(std::move(fleet), std::move(crowd));
   }

@@ -16,6 +16,7 @@ struct BenchCrowdOptions {
   std::size_t stream = 100'000;                          ///< devices that send once each
   double per_second = 0;                                 ///< of them; 0: as fast as they are answered
   std::size_t honest = 50;                               ///< devices beside one that floods
+  std::size_t memory_bytes = 0;                          ///< of the gateway's [limits]; 0: its default
   BenchModel model = BenchModel::kSmall;
   std::function<bool()> stop = {};
 };

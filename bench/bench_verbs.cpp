@@ -151,6 +151,10 @@ void add_device_crowd(CLI::App& app, Action& action) {
   verb->add_option("--honest", crowd.honest, "Busy devices beside one that floods")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
+  verb->add_option("--memory-bytes", crowd.memory_bytes,
+                   "The gateway's [limits] memory_bytes; 0: its default")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
   verb->add_flag("--large", options->large,
                  "Updates of 560 KB under AFLGuard instead of a few hundred bytes");
   verb->add_flag("--json", options->json, "Print one JSON document");

@@ -62,6 +62,8 @@ class PieceAssembler final {
 
   /// Bytes of unfinished transfers: their totals, from the first piece on.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The same with what each costs besides, as it counts towards the limit of all senders.
+  [[nodiscard]] std::size_t charge() const { return bytes_ + transfers_ * kTransferOverhead; }
   [[nodiscard]] std::size_t bytes_of(std::string_view source) const;
   /// Senders with something unfinished.
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
@@ -86,7 +88,6 @@ class PieceAssembler final {
   [[nodiscard]] Admitted<Transfer*> find_or_open(std::string_view source, const PieceHeader& header,
                                                  Time now);
   [[nodiscard]] Admitted<Transfer*> open(std::string_view source, const PieceHeader& header, Time now);
-  [[nodiscard]] std::size_t charge() const { return bytes_ + transfers_ * kTransferOverhead; }
   void drop_oldest(Source& source);
   void forget(const Transfer& transfer);
   /// Those without a new piece for `longest`; into `dropped`, when there is one.

@@ -149,7 +149,7 @@ void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
 /// A device without an appointment leaves a quarter of the room to those who have one.
 bool UpdatePipeline::has_room(const std::string& device, const PieceHeader& header, Time now) {
   const GatewaySettings::Limits& limits = parts_.settings.limits;
-  const std::size_t inside = verifying_.inside_bytes() + assembler_.bytes();
+  const std::size_t inside = verifying_.inside_bytes() + assembler_.charge();
   const std::size_t room = limits.inbox_bytes + limits.waiting_bytes;
   const std::size_t needed = inside + header.total + kTransferOverhead;
   if (needed <= room / 4 * 3 || inside == 0) return true;
