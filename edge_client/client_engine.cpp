@@ -207,6 +207,7 @@ void ClientEngine::finish_update(const VerdictMessage& verdict) {
   outgoing_.reset();
   status_.clear(Alert::kRefused);
   status_.clear(Alert::kUnanswered);
+  if (refusal_.reason == to_string(RefusalReason::kWrongModel)) status_.clear(Alert::kModel);
   status_.judged(verdict.accepted, reason_name(verdict.reason), verdict.delay);
   parts_.log.info(verdict_line(verdict));
   parts_.log.fact(to_line(VerdictFact{verdict.sequence, verdict.accepted, reason_name(verdict.reason),

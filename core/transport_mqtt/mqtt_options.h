@@ -36,7 +36,8 @@ struct MqttOptions {
   std::size_t max_queued_messages_per_topic = SIZE_MAX;
   std::size_t max_queued_bytes_per_topic = SIZE_MAX;
   /// When the queue is full, nothing is read from the broker for so long before something is dropped.
-  /// Meanwhile publish() waits too, so this is only for programs that call next_event() on another thread.
+  /// Meanwhile publish() waits too, on every bus of this process (Paho has one lock): only for programs with
+  /// one bus that call next_event() on another thread.
   std::chrono::milliseconds wait_for_room{0};
   /// Publishes that are on their way at a time.
   std::size_t max_publishes = 64;
