@@ -1,13 +1,12 @@
-#include "bench/bench_gateway.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "bench/bench_gateway.h"
 #include "bench/bench_publishers.h"
-#include "bench/slow_link.h"
+#include "bench/links/slow_link.h"
 #include "core/system/file_descriptor.h"
 #include "core/system/programs.h"
 

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kDeviceTimeout(30);  // as aflguard-client has it
 constexpr std::chrono::seconds kSilence(100);       // of everybody: something is wrong
-constexpr milliseconds kGlance(20);
+constexpr milliseconds kPollInterval(20);
 constexpr std::string_view kPemEnd = "-----END PRIVATE KEY-----\n";
 
 /// Checks nothing; see Crowd.
@@ -211,7 +211,7 @@ void Crowd::wake_due(Time now) {
 Status Crowd::step(Time until) {
   wake_due(Clock::now());
   pump();
-  auto event = bus_->next_event(std::min(until, Clock::now() + kGlance));
+  auto event = bus_->next_event(std::min(until, Clock::now() + kPollInterval));
   for (; event; event = bus_->next_event({})) {
     if (const auto* published = std::get_if<BusPublished>(&*event)) on_published(published->id, true);
     if (const auto* failed = std::get_if<BusPublishFailed>(&*event)) on_published(failed->id, false);
@@ -242,8 +242,8 @@ Result<CrowdOutcome> Crowd::busy(std::size_t devices, double seconds) {
     if (device.sender) device.longest_ms = std::max(device.longest_ms, milliseconds_of(end - device.begun));
   }
   CrowdOutcome result = outcome(devices, begin_time);
-  const Time patience = Clock::now() + kSilence;
-  while (under_way_ > 0 && Clock::now() < patience) TRY_STATUS(step(patience));  // for whoever comes next
+  const Time deadline = Clock::now() + kSilence;
+  while (under_way_ > 0 && Clock::now() < deadline) TRY_STATUS(step(deadline));  // for the next crowd
   return result;
 }
 

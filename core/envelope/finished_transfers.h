@@ -8,8 +8,8 @@
 namespace aflguard {
 
 /// The last transfer that each of many senders finished, so that a piece of it that comes late opens nothing.
-/// A sender costs 24 bytes, and there is a fixed number of places: one that is needed again is taken from
-/// whoever had it, and nobody is refused. A sender that was forgotten loses nothing but this comfort.
+/// A sender costs 24 bytes, and there is a fixed number of places: one that is needed again goes from one
+/// sender to another, and nobody is refused. A sender that was forgotten loses nothing but this comfort.
 class FinishedTransfers final {
  public:
   using Time = std::chrono::steady_clock::time_point;

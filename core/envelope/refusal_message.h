@@ -10,7 +10,7 @@
 namespace aflguard {
 
 inline constexpr std::size_t kMaxRefusalText = 200;
-/// A device waits no longer because somebody says so.
+/// A device waits no longer, whatever it is told.
 inline constexpr std::chrono::milliseconds kLongestComeBack = std::chrono::hours(1);
 
 /// What the gateway answers when it does not judge an update, or not now. It names the envelope by its

@@ -23,7 +23,7 @@ struct RefusalResponse {
 };
 
 /// An update is given up only for what the gateway found in it after this device's signature had matched. All
-/// else may be the work of somebody between the two, and the update stays.
+/// else may be the work of a broker between the two, and the update stays.
 [[nodiscard]] RefusalResponse respond_to(const RefusalMessage& refusal, std::uint64_t sequence);
 
 }  // namespace aflguard::edge

@@ -12,7 +12,7 @@ namespace aflguard::gateway {
 
 /// Which refusals are answered: of one device one in a while, and of all a bounded number per second. A
 /// device costs 16 bytes, and there is a fixed number of places: one that is needed again is taken from
-/// whoever had it, who may then be answered a little sooner. One thread.
+/// another device, which may then be answered a little sooner. One thread.
 class AnswerBudget final {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -72,7 +72,7 @@ TEST("A signed refusal with a field outside its range is refused") {
   ASSERT_REFUSED(kMalformed, damaged(fleet, bytes_of({0x06, 0xf5}), bytes_of({0x06, 0x01})));
 }
 
-TEST("A refusal is no verdict, and a verdict no refusal") {
+TEST("A refusal is not a verdict, and a verdict is not a refusal") {
   Fleet fleet;
   ASSERT_REFUSED(kUnsupported, travelled(fleet, encode(sample_verdict()).value()));
   Bytes envelope = EnvelopeSealer(fleet.gateway).seal(encode(sample_refusal()).value()).value().release();

@@ -32,7 +32,7 @@ TEST("A place is free again when its update is gone, also after the room is") {
   last.reset();
 }
 
-TEST("Places and their bytes are counted while somebody has them") {
+TEST("Places and their bytes are counted while they are held") {
   UpdateQuota places(2);
   UpdateQuota::Place first = places.take("pi-1", 100);
   const UpdateQuota::Place second = places.take("pi-2", 20);
