@@ -15,9 +15,9 @@ constexpr std::int64_t kKeyIdLabel = 4;
 constexpr std::int64_t kFormatVersionLabel = -65537;  // private use
 constexpr std::int64_t kEs256 = -7;
 
-constexpr std::array<std::string_view, 3> kContentTypes = {"application/vnd.aflguard.update+cbor",
-                                                           "application/vnd.aflguard.verdict+cbor",
-                                                           "application/vnd.aflguard.model+cbor"};
+constexpr std::array<std::string_view, 4> kContentTypes = {
+    "application/vnd.aflguard.update+cbor", "application/vnd.aflguard.verdict+cbor",
+    "application/vnd.aflguard.model+cbor", "application/vnd.aflguard.refusal+cbor"};
 
 Bytes protected_header(PayloadType type, const KeyId& key_id) {
   Bytes header;

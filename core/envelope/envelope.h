@@ -16,7 +16,7 @@ namespace aflguard {
 inline constexpr std::uint64_t kEnvelopeFormatVersion = 1;
 inline constexpr std::size_t kDefaultMaxEnvelopeBytes = 16u << 20;
 
-enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel };
+enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal };
 
 [[nodiscard]] std::string_view content_type(PayloadType type);
 

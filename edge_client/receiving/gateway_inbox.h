@@ -3,11 +3,14 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/membership.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
+#include "core/envelope/refusal_message.h"
 #include "core/verdict/refusal.h"
 
 namespace aflguard::edge {
@@ -26,9 +29,11 @@ class GatewayInbox final {
   /// The opener is borrowed; its registry holds the gateway's keys only.
   GatewayInbox(Membership membership, const EnvelopeOpener& opener);
 
-  /// One message of down/<device>/verdict. Nothing while pieces are missing.
+  /// One message of down/<device>/verdict. Nothing while pieces are missing, or when they made a refusal.
   [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
       std::span<const std::byte> message, std::chrono::steady_clock::time_point now);
+  /// The refusal that the last piece completed, for this device.
+  [[nodiscard]] std::optional<RefusalMessage> take_refusal() { return std::exchange(refusal_, std::nullopt); }
   /// One message of the topic `model`.
   [[nodiscard]] Admitted<ModelMessage> take_model(Bytes envelope) const;
 
@@ -38,11 +43,14 @@ class GatewayInbox final {
  private:
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
+  [[nodiscard]] std::optional<Refusal> refuse_address(std::string_view what, const std::string& fleet,
+                                                      const std::string& device) const;
 
   Membership membership_;
   const EnvelopeOpener& opener_;
   std::size_t max_envelope_bytes_;
   PieceAssembler assembler_;
+  std::optional<RefusalMessage> refusal_;
 };
 
 }  // namespace aflguard::edge

@@ -27,4 +27,10 @@ Result<Bytes> ReplySigner::verdict(VerdictMessage verdict, const ModelSnapshot* 
   return std::move(sealed).release();
 }
 
+Result<Bytes> ReplySigner::refusal(const RefusalMessage& refusal) {
+  TRY(const Payload payload, encode(refusal));
+  TRY(SealedEnvelope sealed, sealer_.seal(payload));
+  return std::move(sealed).release();
+}
+
 }  // namespace aflguard::gateway

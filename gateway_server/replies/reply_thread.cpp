@@ -3,7 +3,7 @@
 namespace aflguard::gateway {
 namespace {
 
-constexpr std::size_t kMaxWaiting = 10'000;  // answers without models: a few hundred bytes each
+constexpr std::size_t kMaxWaiting = 100'000;  // answers without models: a few hundred bytes each
 
 }  // namespace
 
@@ -36,6 +36,12 @@ void ReplyThread::reply(VerdictMessage verdict) {
   if (!queue_.push(Job(std::move(verdict)))) ++counters_.replies_dropped;  // the device asks again
 }
 
+void ReplyThread::refuse(RefusalMessage refusal) {
+  if (queue_.size() >= kMaxWaiting / 2 || !queue_.push(Job(std::move(refusal)))) {
+    ++counters_.replies_dropped;  // the device asks again
+  }
+}
+
 void ReplyThread::publish_model() {
   (void)queue_.push(Job(PublishModel{}));  // asked for again soon, if the queue is full
 }
@@ -55,7 +61,7 @@ void ReplyThread::handle(VerdictMessage verdict) {
   const std::string device = verdict.device;
   const SharedModel newest = model();
   const bool fresh = newest != nullptr && newest->version >= verdict.version;
-  const bool with_model = fresh && budget_.take(clock_.steady());
+  const bool with_model = fresh && outputs_.room_for_models() && budget_.take(clock_.steady());
   auto sealed = signer_.verdict(std::move(verdict), with_model ? newest.get() : nullptr);
   if (!sealed) {
     log_.error("a verdict for device '" + device + "' could not be signed: " + sealed.error().message);
@@ -64,6 +70,17 @@ void ReplyThread::handle(VerdictMessage verdict) {
   ++counters_.replies;
   if (with_model) ++counters_.replies_with_model;
   outputs_.verdict(device, std::move(*sealed));
+}
+
+void ReplyThread::handle(const RefusalMessage& refusal) {
+  auto sealed = signer_.refusal(refusal);
+  if (!sealed) {
+    log_.error("a refusal for device '" + refusal.device +
+               "' could not be signed: " + sealed.error().message);
+    return;
+  }
+  ++counters_.refusals_answered;
+  outputs_.verdict(refusal.device, std::move(*sealed));
 }
 
 void ReplyThread::handle(PublishModel) {

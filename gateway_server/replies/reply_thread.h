@@ -18,8 +18,10 @@ namespace aflguard::gateway {
 class ReplyThread final {
  public:
   struct Outputs {
-    std::function<void(const std::string& device, Bytes envelope)> verdict;
-    std::function<void(Bytes envelope)> model;  ///< for the retained topic
+    std::function<void(const std::string& device, Bytes envelope)> verdict;  ///< or a refusal
+    std::function<void(Bytes envelope)> model;                               ///< for the retained topic
+    /// False while too much waits to be sent: verdicts are short then, and devices fetch the retained model.
+    std::function<bool()> room_for_models = [] { return true; };
   };
 
   ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs, GatewayCounters& counters,
@@ -30,6 +32,8 @@ class ReplyThread final {
   void set_model(SharedModel model);
   [[nodiscard]] SharedModel model() const;
   void reply(VerdictMessage verdict);
+  /// Verdicts go before it: it is dropped when very many wait.
+  void refuse(RefusalMessage refusal);
   /// Signs the newest model for the retained topic.
   void publish_model();
   /// Signs what waits, then ends.
@@ -37,9 +41,10 @@ class ReplyThread final {
 
  private:
   struct PublishModel {};
-  using Job = std::variant<VerdictMessage, PublishModel>;
+  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel>;
   void run();
   void handle(VerdictMessage verdict);
+  void handle(const RefusalMessage& refusal);
   void handle(PublishModel);
 
   ReplySigner& signer_;

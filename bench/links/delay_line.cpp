@@ -1,4 +1,4 @@
-#include "bench/delay_line.h"
+#include "bench/links/delay_line.h"
 
 #include <algorithm>
 
