@@ -91,9 +91,7 @@ BenchFleet::~BenchFleet() = default;
 Result<std::unique_ptr<BenchFleet>> BenchFleet::create(std::size_t devices, const std::string& host,
                                                        BenchModel model) {
   for (const char* program : {"aflguard-gateway", "aflguard-client", "aflguard-bench-peer"}) {
-    if (!fs::exists(program_beside_us(program))) {
-      return not_found(program_beside_us(program).string() + " is missing; './run build' makes it");
-    }
+    TRY_STATUS(program_beside_us(program));
   }
   TRY(StagedDirectory scratch, scratch_folder());
   auto fleet = std::unique_ptr<BenchFleet>(new BenchFleet(std::move(scratch), model));
@@ -227,17 +225,17 @@ Result<LineProcess> BenchFleet::start_peer(const std::vector<std::string>& comma
 }
 
 Result<LineProcess> BenchFleet::start_crowd() const {
-  return start_peer({program_beside_us("aflguard-bench-peer").string(), "crowd",
-                     folder_.device("device-1").string(), "device", "device-1", host_, std::to_string(port_),
-                     kFleet, model_hash_, to_hex(gateway_key_), (scratch_.path() / "update.npy").string(),
-                     (scratch_.path() / "crowd.pem").string()});
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  return start_peer({peer.string(), "crowd", folder_.device("device-1").string(), "device", "device-1", host_,
+                     std::to_string(port_), kFleet, model_hash_, to_hex(gateway_key_),
+                     (scratch_.path() / "update.npy").string(), (scratch_.path() / "crowd.pem").string()});
 }
 
 Result<LineProcess> BenchFleet::start_flood(std::size_t device) const {
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
   const std::string device_name = "device-" + std::to_string(device);
-  return start_peer({program_beside_us("aflguard-bench-peer").string(), "flood",
-                     folder_.device(device_name).string(), "device", device_name, host_,
-                     std::to_string(port_), kFleet});
+  return start_peer({peer.string(), "flood", folder_.device(device_name).string(), "device", device_name,
+                     host_, std::to_string(port_), kFleet});
 }
 
 MqttOptions BenchFleet::device_options(std::size_t device) const {
@@ -288,9 +286,9 @@ Result<double> BenchFleet::client_peak_mb(std::size_t samples, std::size_t updat
   TRY_STATUS(write_client_settings(samples));
   constexpr const char* kDevice = "device-1";
   sim::FleetLauncher& launcher = programs_.launcher();
-  TRY_STATUS(launcher.start_client({kDevice,
-                                    {program_beside_us("aflguard-client").string(), "--config",
-                                     (folder_.device(kDevice) / "client.toml").string()}}));
+  TRY(const fs::path client, program_beside_us("aflguard-client"));
+  TRY_STATUS(launcher.start_client(
+      {kDevice, {client.string(), "--config", (folder_.device(kDevice) / "client.toml").string()}}));
   TRY_STATUS(launcher.wait_for(kDevice, "has not got " + std::to_string(updates) + " verdicts",
                                [updates](std::string_view log) { return count_verdicts(log) >= updates; }));
   TRY(const double peak, peak_mb(programs_.programs().pid(kDevice)));
@@ -301,11 +299,12 @@ Result<double> BenchFleet::client_peak_mb(std::size_t samples, std::size_t updat
 Result<LineProcess> BenchFleet::start_publisher(std::size_t device,
                                                 const std::vector<std::string>& prefix) const {
   const std::string name = "device-" + std::to_string(device);
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
   std::vector<std::string> command = prefix;
   for (const std::string& word :
-       {program_beside_us("aflguard-bench-peer").string(), std::string("publish"),
-        folder_.device(name).string(), std::string("device"), name, host_, std::to_string(port_),
-        std::string(kFleet), model_hash_, to_hex(gateway_key_), (scratch_.path() / "update.npy").string()}) {
+       {peer.string(), std::string("publish"), folder_.device(name).string(), std::string("device"), name,
+        host_, std::to_string(port_), std::string(kFleet), model_hash_, to_hex(gateway_key_),
+        (scratch_.path() / "update.npy").string()}) {
     command.push_back(word);
   }
   TRY(LineProcess process, LineProcess::start(command));
@@ -315,9 +314,9 @@ Result<LineProcess> BenchFleet::start_publisher(std::size_t device,
 }
 
 Result<LineProcess> BenchFleet::start_counter() const {
-  TRY(LineProcess process, LineProcess::start({program_beside_us("aflguard-bench-peer").string(), "count",
-                                               folder_.gateway().string(), "gateway", "gateway", host_,
-                                               std::to_string(port_), kFleet}));
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  TRY(LineProcess process, LineProcess::start({peer.string(), "count", folder_.gateway().string(), "gateway",
+                                               "gateway", host_, std::to_string(port_), kFleet}));
   TRY(const std::string answer, process.receive());
   if (answer != "ready") return unavailable("counting subscriber: " + answer);
   return process;
@@ -325,14 +324,9 @@ Result<LineProcess> BenchFleet::start_counter() const {
 
 Result<LineProcess> BenchFleet::start_message_counter(const std::string& viewer,
                                                       const std::vector<std::string>& guards) const {
-  std::vector<std::string> command = {program_beside_us("aflguard-bench-peer").string(),
-                                      "messages",
-                                      folder_.viewer(viewer).string(),
-                                      viewer,
-                                      viewer,
-                                      host_,
-                                      std::to_string(port_),
-                                      kFleet};
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  std::vector<std::string> command = {peer.string(), "messages", folder_.viewer(viewer).string(), viewer,
+                                      viewer,        host_,      std::to_string(port_),           kFleet};
   command.insert(command.end(), guards.begin(), guards.end());
   TRY(LineProcess process, LineProcess::start(command));
   TRY(const std::string answer, process.receive());

@@ -68,8 +68,8 @@ class BenchFleet final {
                                                           const std::vector<std::string>& guards) const;
 
   /// The book holds devices "device-1" to "device-<count>" then; those that were not there have no
-  /// certificate, and device 1 may speak on all their status topics and read them and what the gateway tells
-  /// of devices. Before the gateway starts.
+  /// certificate, and device 1 may publish on all their status topics, and read them and what the gateway
+  /// publishes of devices. Before the gateway starts.
   [[nodiscard]] Status pretend_devices(std::size_t count);
   /// The book holds devices "crowd-1" to "crowd-<count>" too, each with a key; device 1 may send updates and
   /// read verdicts for all of them. Before the gateway starts.

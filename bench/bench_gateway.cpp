@@ -43,7 +43,7 @@ struct Series {
   }
 };
 
-/// A fleet and its publishers, which send the same updates to whoever receives.
+/// A fleet and its publishers, which send the same updates to every receiver.
 class GatewayLoad final {
  public:
   static Result<GatewayLoad> create(const BenchGatewayOptions& options) {
@@ -61,7 +61,7 @@ class GatewayLoad final {
     TRY(const auto answers, publishers_.answers());
     TRY_STATUS(check_answers(answers, models_per_second > 0));
     double end = 0;
-    for (const auto& answer : answers) end = std::max(end, answer.moments.back());
+    for (const auto& answer : answers) end = std::max(end, answer.done_at.back());
     Round round = finish(before, cpu(fleet_->gateway_cpu_seconds()), answers, end);
     TRY(round.peak_mb, fleet_->gateway_peak_mb());
     fleet_->stop_gateway();
@@ -77,7 +77,7 @@ class GatewayLoad final {
     TRY_STATUS(publishers_.go("acks"));
     TRY(const auto answers, publishers_.answers());
     TRY(auto words, expect_answer(counter, "done"));
-    const Moments received = read_moments(words);
+    const std::vector<double> received = read_seconds(words);
     return finish(before, cpu(cpu_seconds(counter.pid())), answers, received.back());
   }
 

@@ -154,7 +154,7 @@ class SpanLoad final {
         for (std::size_t i = 0; i < kDimension; ++i) reference.vector[i] += row[i];
       }
       reference.derive();
-      for (std::uint64_t u = 0; u < 5; ++u) {  // mixtures of the classes and something of their own
+      for (std::uint64_t u = 0; u < 5; ++u) {  // mixtures of the classes, each with its own addition
         AlignedFloats update = random_floats(kDimension, 40 + 5 * which + u);
         for (std::size_t i = 0; i < kDimension; ++i) {
           update[i] = 0.5F * update[i] + 0.8F * reference.vector[i];

@@ -34,7 +34,7 @@ double milliseconds_since(Clock::time_point begin, Clock::time_point end = Clock
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
-/// Devices that speak, on a thread of their own, until this is gone.
+/// Devices that publish, on a separate thread, until this is destroyed.
 class SpeakingCrowd final {
  public:
   SpeakingCrowd(StatusCrowd& crowd, double interval)
@@ -111,7 +111,7 @@ class Watcher final {
   };
 };
 
-/// A terminal whose program writes back what it is told: the floor for an answer to a key.
+/// A terminal whose program writes back what it reads: the floor for an answer to a key.
 class Echo final {
  public:
   static Result<Echo> start() {
@@ -146,8 +146,9 @@ class MonitorBench final {
 
   Status round(Measured& measured) {
     const auto begin = Clock::now();
-    TRY(auto process, TerminalProcess::start({program_beside_us("aflguard").string(), "monitor", "--fleet",
-                                              fleet_.root().string(), "--identity", "operator"},
+    TRY(const auto program, program_beside_us("aflguard"));
+    TRY(auto process, TerminalProcess::start({program.string(), "monitor", "--fleet", fleet_.root().string(),
+                                              "--identity", "operator"},
                                              kScreen));
     Watcher watcher(std::move(process), options_.stop);
     const std::string everybody = "devices " + view::grouped(options_.devices + 1);
@@ -202,7 +203,7 @@ class MonitorBench final {
       status["state"] = "alert";
       status["message"] = text;
       const auto begin = Clock::now();
-      TRY_STATUS(crowd_.say(probed_, status.dump()));
+      TRY_STATUS(crowd_.publish(probed_, status.dump()));
       TRY_STATUS(watcher.wait_for([&] { return watcher.shows(text); }));
       measured.probe_ms.push_back(milliseconds_since(begin));
       if (crowd_.echo() < begin) return unavailable("a probe was on the screen before it came back");
@@ -301,7 +302,7 @@ Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& option
   TRY(const auto crowd, StatusCrowd::start(*fleet, options.devices, probed));
   progress.show("monitor: introducing " + std::to_string(options.devices) + " devices", 0, 1);
   TRY_STATUS(crowd->introduce(options.stop));
-  TRY_STATUS(crowd->say(probed, bench_status(probed, 0)));
+  TRY_STATUS(crowd->publish(probed, bench_status(probed, 0)));
 
   Measured measured;
   MonitorBench bench(options, *fleet, *crowd, counter, probed);
@@ -324,7 +325,7 @@ Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& option
   drawn["screens_per_second"] = 2;
   std::vector<BenchResult> results;
   results.push_back(beside(result_of("monitor_key_ms", "ms", measured.key_ms, conditions),
-                           "the same key at cat, on a terminal of its own", measured.echo_ms));
+                           "the same key at cat, on another terminal", measured.echo_ms));
   results.push_back(beside(result_of("monitor_message_ms", "ms", measured.probe_ms, drawn),
                            "the same message at a subscriber that only notes the time", measured.plain_ms));
   results.push_back(beside(result_of("monitor_frame_ms", "ms", large_frames, drawn),

@@ -17,9 +17,9 @@ struct BenchMonitorOptions {
   std::function<bool()> stop = {};  ///< asked now and then; true ends the benchmark with kUnavailable
 };
 
-/// The real `aflguard monitor` on a pseudo-terminal, a real gateway and broker, and many devices that speak:
-/// how soon it answers a key and shows a message, what it costs, and what it writes to the terminal. Needs
-/// Mosquitto.
+/// The real `aflguard monitor` on a pseudo-terminal, a real gateway and broker, and many devices that
+/// publish: how soon it answers a key and shows a message, what it costs, and what it writes to the terminal.
+/// Needs Mosquitto.
 [[nodiscard]] Result<std::vector<BenchResult>> bench_monitor(const BenchMonitorOptions& options,
                                                              Progress& progress);
 

@@ -11,10 +11,10 @@ Result<std::istringstream> expect_answer(LineProcess& process, const std::string
   return words;
 }
 
-Moments read_moments(std::istringstream& words) {
-  Moments moments;
-  for (double nanoseconds = 0; words >> nanoseconds;) moments.push_back(nanoseconds * 1e-9);
-  return moments;
+std::vector<double> read_seconds(std::istringstream& words) {
+  std::vector<double> seconds;
+  for (double nanoseconds = 0; words >> nanoseconds;) seconds.push_back(nanoseconds * 1e-9);
+  return seconds;
 }
 
 Result<Publishers> Publishers::start(const BenchFleet& fleet, std::size_t count,
@@ -49,8 +49,8 @@ Result<std::vector<PublisherAnswer>> Publishers::answers() {
     PublisherAnswer answer;
     words >> answer.accepted >> answer.models >> answer.begin;
     answer.begin *= 1e-9;
-    answer.moments = read_moments(words);
-    if (answer.moments.empty()) return internal_error("a client of the benchmark sent nothing");
+    answer.done_at = read_seconds(words);
+    if (answer.done_at.empty()) return internal_error("a client of the benchmark sent nothing");
     answers.push_back(std::move(answer));
   }
   return answers;

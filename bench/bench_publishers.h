@@ -9,20 +9,18 @@
 
 namespace aflguard::bench {
 
-/// When updates were complete, in seconds on the steady clock.
-using Moments = std::vector<double>;
-
 /// What one publisher said about a round.
 struct PublisherAnswer {
-  std::size_t accepted = 0;  ///< by the gateway, since the publisher's start
-  std::size_t models = 0;    ///< verdicts that carried one, since its start
-  double begin = 0;
-  Moments moments;
+  std::size_t accepted = 0;     ///< by the gateway, since the publisher's start
+  std::size_t models = 0;       ///< verdicts that carried one, since its start
+  double begin = 0;             ///< seconds on the steady clock, as below
+  std::vector<double> done_at;  ///< one for each update
 };
 
 /// The rest of the answer that begins with `word`; kUnavailable with what was said instead.
 [[nodiscard]] Result<std::istringstream> expect_answer(LineProcess& process, const std::string& word);
-[[nodiscard]] Moments read_moments(std::istringstream& words);
+/// Moments on the steady clock, written in nanoseconds, as seconds.
+[[nodiscard]] std::vector<double> read_seconds(std::istringstream& words);
 
 /// Client processes that do the same thing at the same time.
 class Publishers final {

@@ -67,7 +67,7 @@ struct Board {
     TRY([[maybe_unused]] const std::size_t bytes, publisher.prepare(1));
     TRY_STATUS(publisher.go("verdicts"));
     TRY(const auto answers, publisher.answers());
-    return answers.front().moments.front() - answers.front().begin;
+    return answers.front().done_at.front() - answers.front().begin;
   }
 
   Result<double> bare_s(std::size_t bytes) {
@@ -82,9 +82,9 @@ struct Board {
 
 Result<Board> start_board(const BenchFleet& fleet, const SlowLink& link) {
   TRY(Publishers publisher, Publishers::start(fleet, 1, link.prefix()));
+  TRY(const auto peer, program_beside_us("aflguard-bench-peer"));
   std::vector<std::string> command = link.prefix();
-  command.insert(command.end(),
-                 {program_beside_us("aflguard-bench-peer").string(), "link", SlowLink::address()});
+  command.insert(command.end(), {peer.string(), "link", SlowLink::address()});
   TRY(LineProcess sender, LineProcess::start(command));
   TRY([[maybe_unused]] const auto ready, expect_answer(sender, "ready"));
   TRY(Sink sink, Sink::open(SlowLink::address()));

@@ -11,8 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kTimeout(60);
-constexpr milliseconds kGlance(100);
+constexpr std::chrono::seconds kCrowdTimeout(60);
+constexpr milliseconds kCrowdPollInterval(100);
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Result<std::unique_ptr<StatusCrowd>> StatusCrowd::start(const BenchFleet& fleet,
   TRY_STATUS(crowd->bus_->subscribe(topics.all_device_summaries()));
   if (!echoed.empty()) TRY_STATUS(crowd->bus_->subscribe(echo_topic));
   TRY_STATUS(crowd->bus_->start());
-  const auto deadline = Clock::now() + kTimeout;
+  const auto deadline = Clock::now() + kCrowdTimeout;
   while (const auto event = crowd->bus_->next_event(deadline)) {
     if (std::holds_alternative<BusConnected>(*event)) return crowd;
   }
@@ -58,15 +58,15 @@ StatusCrowd::~StatusCrowd() {
 }
 
 Status StatusCrowd::introduce(const std::function<bool()>& stop) {
-  for (std::size_t i = 0; i < devices_; ++i) TRY_STATUS(speak());
-  const auto deadline = Clock::now() + kTimeout + milliseconds(100 * devices_);
+  for (std::size_t i = 0; i < devices_; ++i) TRY_STATUS(publish_next());
+  const auto deadline = Clock::now() + kCrowdTimeout + milliseconds(100 * devices_);
   while (known_.size() < devices_) {
     if (stop && stop()) return unavailable("stopped");
     if (Clock::now() > deadline) {
-      return unavailable("the gateway told of " + std::to_string(known_.size()) + " devices of " +
+      return unavailable("the gateway reported " + std::to_string(known_.size()) + " devices of " +
                          std::to_string(devices_));
     }
-    listen(Clock::now() + kGlance);
+    listen(Clock::now() + kCrowdPollInterval);
   }
   return {};
 }
@@ -78,26 +78,26 @@ Status StatusCrowd::pass(std::chrono::duration<double> span, double interval,
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
   for (auto due = Clock::now(); Clock::now() < end;) {
     if (stop && stop()) return unavailable("stopped");
-    if (interval > 0) TRY_STATUS(speak());
-    due += interval > 0 ? gap : Clock::duration(kGlance);
+    if (interval > 0) TRY_STATUS(publish_next());
+    due += interval > 0 ? gap : Clock::duration(kCrowdPollInterval);
     listen(std::min(due, end));
   }
   return {};
 }
 
-Status StatusCrowd::say(const std::string& device, const std::string& json) {
+Status StatusCrowd::publish(const std::string& device, const std::string& json) {
   const auto bytes = std::as_bytes(std::span(json));
   const auto taken = bus_->publish({topics_.device_status(device), Bytes(bytes.begin(), bytes.end()), true});
   if (!taken.ok()) return taken.error();
   return {};
 }
 
-Status StatusCrowd::speak() {
+Status StatusCrowd::publish_next() {
   const std::string device = "device-" + std::to_string(next_ % devices_ + 1);
   const std::string json = bench_status(device, next_ / devices_);
   ++next_;
-  const auto deadline = Clock::now() + kTimeout;
-  while (!say(device, json).ok()) {
+  const auto deadline = Clock::now() + kCrowdTimeout;
+  while (!publish(device, json).ok()) {
     if (Clock::now() > deadline) return unavailable("the broker takes no more status messages");
     listen(Clock::now() + milliseconds(5));
   }
@@ -106,17 +106,17 @@ Status StatusCrowd::speak() {
 }
 
 void StatusCrowd::listen(Time deadline) {
-  while (const auto event = bus_->next_event(deadline)) hear(*event);
+  while (const auto event = bus_->next_event(deadline)) take(*event);
 }
 
-void StatusCrowd::hear(const BusEvent& event) {
+void StatusCrowd::take(const BusEvent& event) {
   const auto* received = std::get_if<BusReceived>(&event);
   if (received == nullptr) return;
   if (received->message.topic == echo_topic_) {
     echo_ = Clock::now().time_since_epoch().count();
     return;
   }
-  ++heard_;
+  ++received_;
   known_.insert(received->message.topic);
 }
 

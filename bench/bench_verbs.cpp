@@ -30,11 +30,12 @@ void add_train(CLI::App& app, Action& action) {
     bool no_baseline = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+  CLI::App* verb = app.add_subcommand(
+      "train", "Cost of training steps beside PyTorch or plain C++, memory of a device that trains");
   verb->footer(
-      "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
-      "null.");
+      "Example:\n  aflguard bench train --json\nThe baseline is PyTorch where python3-torch is installed, "
+      "and otherwise "
+      "the same networks in plain C++.");
   verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -103,7 +104,7 @@ void add_gateway(CLI::App& app, Action& action) {
       ->check(CLI::Range(2, 1000))
       ->capture_default_str();
   verb->add_option("--reference-interval", options->gateway.reference_interval,
-                   "Updates between two server updates of the gateway")
+                   "Updates between two reference updates of the gateway")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "Print one JSON document");
@@ -171,7 +172,7 @@ void add_device_crowd(CLI::App& app, Action& action) {
   });
 }
 
-/// A benchmark with a crowd of devices that tell how they are.
+/// A benchmark with a crowd of devices that publish their status.
 template <typename CrowdOptions>
 struct CrowdBenchmark {
   const char* name;
@@ -229,7 +230,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
       {"watch", "What it costs a gateway to watch many devices and tell of them",
        "Rounds in which quiet and busy spans take turns", "Length of each span", bench_watch});
   add_crowd<BenchMonitorOptions>(app, action,
-                                 {"monitor", "How fast the monitor answers while many devices speak",
+                                 {"monitor", "How fast the monitor answers while many devices publish",
                                   "Rounds in which everything is measured again",
                                   "Length of the spans in which CPU time is measured", bench_monitor});
 }

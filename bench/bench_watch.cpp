@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSettling(3);
-/// A client's default, while nothing changes; where figures change, it speaks every 10 seconds.
+/// A client's default, while nothing changes; where figures change, it publishes every 10 seconds.
 constexpr double kCalmInterval = 30;
 
 /// One span's share of a core, in percent.
@@ -26,7 +26,7 @@ class WatchLoad final {
   WatchLoad(const BenchWatchOptions& options, BenchFleet& fleet, StatusCrowd& crowd, LineProcess& counter)
       : options_(options), fleet_(fleet), crowd_(crowd), counter_(counter) {}
 
-  /// With so many seconds between two messages of one device; 0: nobody speaks.
+  /// With so many seconds between two messages of one device; 0: none publishes.
   Result<Share> measure(double interval) {
     TRY_STATUS(crowd_.pass(kSettling, interval, options_.stop));
     const Share before = used();
@@ -37,7 +37,8 @@ class WatchLoad final {
     const Share after = used();
     TRY(const std::uint64_t missing_now, missing_messages());
     // The baseline must have done what it is the baseline of; a few are on their way.
-    if (missing_now > missing + 100) return unavailable("the counting subscriber did not hear everybody");
+    if (missing_now > missing + 100)
+      return unavailable("the counting subscriber did not receive every message");
     return Share{(after.gateway - before.gateway) / seconds * 100,
                  (after.counter - before.counter) / seconds * 100,
                  (after.broker - before.broker) / seconds * 100};
@@ -52,7 +53,7 @@ class WatchLoad final {
     TRY(auto words, expect_answer(counter_, "done"));
     std::uint64_t counted = 0;
     words >> counted;
-    return crowd_.said() - std::min(counted, crowd_.said());
+    return crowd_.published() - std::min(counted, crowd_.published());
   }
 
   const BenchWatchOptions& options_;
@@ -79,7 +80,7 @@ BenchResult result_of(const std::string& name, const Shares& shares, double Shar
   return result;
 }
 
-/// The gateway beside the counting subscriber, which heard the same at the same time.
+/// The gateway beside the counting subscriber, which received the same at the same time.
 BenchResult gateway_result(const std::string& name, const Shares& shares, const Shares& quiet,
                            double interval, nlohmann::ordered_json conditions) {
   conditions["status_interval_seconds"] = interval;
@@ -118,13 +119,13 @@ Result<std::vector<BenchResult>> bench_watch(const BenchWatchOptions& options, P
   }
   const nlohmann::ordered_json conditions = {
       {"devices", options.devices},
-      {"status_messages", crowd->said()},
-      {"messages_about_devices", crowd->heard()},
+      {"status_messages", crowd->published()},
+      {"messages_about_devices", crowd->received()},
       {"changing", "time, state, version, counters, delay, loss and message, each time"},
       {"seconds_per_span", options.seconds},
       {"rounds", options.rounds},
       {"updates", "none: all of the gateway's CPU time is telemetry"},
-      {"connections", "one publisher speaks for all devices and reads all about them"},
+      {"connections", "one publisher stands for all devices and reads all about them"},
       {"broker", "Mosquitto over TLS 1.3 with client certificates"}};
   std::vector<BenchResult> results;
   results.push_back(gateway_result("gateway_watch_cpu_percent", busy, quiet, options.interval, conditions));

@@ -17,8 +17,9 @@ struct BenchWatchOptions {
   std::function<bool()> stop = {};  ///< asked now and then; true ends the benchmark with kUnavailable
 };
 
-/// What it costs the real gateway program to follow the status messages of many devices, to tell of them and
-/// to publish its own figures, while no updates come: all of its CPU time then is telemetry. Needs Mosquitto.
+/// What it costs the real gateway program to follow the status messages of many devices, to publish summaries
+/// of them and to publish its own figures, while no updates come: all of its CPU time then is telemetry.
+/// Needs Mosquitto.
 [[nodiscard]] Result<std::vector<BenchResult>> bench_watch(const BenchWatchOptions& options,
                                                            Progress& progress);
 

@@ -8,7 +8,7 @@
 
 namespace aflguard::bench {
 
-/// PyTorch on one thread in a process of its own (bench/pytorch_baseline.py), waiting for requests.
+/// PyTorch on one thread in a separate process (bench/pytorch_baseline.py), waiting for requests.
 class PyTorchBaseline final {
  public:
   /// kNotFound, with what to install, when no Python on this machine has PyTorch.

@@ -61,7 +61,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/private-lib
 
 set(packaging "${PROJECT_SOURCE_DIR}/packaging/debian")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME aflguard-client)
-set(CPACK_DEBIAN_CLIENT_DESCRIPTION "device of a fleet that learns together, robust against liars
+set(CPACK_DEBIAN_CLIENT_DESCRIPTION "device of a fleet that learns together, robust against malicious members
 The client trains a model on the samples of this device with ONNX Runtime and
 sends signed updates to the fleet's gateway over MQTT with TLS. Samples never
 leave the device. It runs as a confined systemd service.

@@ -7,6 +7,13 @@ target_compile_options(aflguard_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
                        # ... and, with a precompiled header, by three more names.
                        "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<BOOL:${CMAKE_DISABLE_PRECOMPILE_HEADERS}>>>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>"
                        $<$<BOOL:${AFLGUARD_WARNINGS_AS_ERRORS}>:-Werror>)
+# What a dozen sources of a room include is read and instantiated once for all of them (CMAKE_UNITY_BUILD; the presets release,
+# asan and arm64 have it), except in hot rooms, whose code must not depend on its neighbours. GCC then takes anonymous
+# namespaces for a header's.
+if(CMAKE_UNITY_BUILD)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  target_compile_options(aflguard_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(AFLGUARD_SANITIZE)
   target_compile_options(aflguard_flags INTERFACE -fsanitize=${AFLGUARD_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
@@ -22,6 +29,11 @@ endif()
 function(aflguard_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${AFLGUARD_QUICK_LEVEL}>)
 endfunction()
+function(aflguard_compile_cold target)
+  aflguard_compile_quickly(${target})
+  target_compile_options(${target} PRIVATE -fPIC)  # as the precompiled header, or it does not fit
+  target_precompile_headers(${target} REUSE_FROM aflguard_precompiled_cold)
+endfunction()
 
 # Half of a source's compile time is reading the standard library, so it is read once per optimisation level.
 foreach(level hot cold)
@@ -34,7 +46,7 @@ aflguard_compile_quickly(aflguard_precompiled_cold)
 # aflguard_module([NAME] [HOT | OWN_FLAGS] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
 # folder's with dots, core/base -> aflguard::core.base, unless NAME says otherwise.
 # HOT: touches every byte or number of an update, a model or a sample, so it is worth the optimiser's time. OWN_FLAGS: hot, and
-# some of its sources have flags of their own, which a precompiled header does not allow.
+# some of its sources have their own flags, which a precompiled header does not allow.
 function(aflguard_module)
   cmake_parse_arguments(arg "HOT;OWN_FLAGS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(name "${arg_UNPARSED_ARGUMENTS}")
@@ -44,13 +56,23 @@ function(aflguard_module)
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
   add_library(aflguard::${name} ALIAS ${name})
+  if(arg_HOT OR arg_OWN_FLAGS)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(arg_HOT)
     target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_hot)
   elseif(NOT arg_OWN_FLAGS)
-    aflguard_compile_quickly(${name})
-    target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_cold)
+    aflguard_compile_cold(${name})
   endif()
   target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
+endfunction()
+
+# aflguard_program(NAME SOURCES ... LINKS ...): a main.cpp that joins rooms; what it does for long is in them.
+function(aflguard_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE aflguard_flags ${arg_LINKS})
+  aflguard_compile_cold(${name})
 endfunction()
 
 # aflguard_listed_sources(VARIABLE LIST): x.cpp for every line NAME(x) of a list of plug-ins. The C++ source beside the list

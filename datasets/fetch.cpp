@@ -103,7 +103,7 @@ Result<fs::path> fetch_npm_package(const PinnedPackage& package, const fs::path&
 Result<fs::path> fetch_debian_package(const PinnedPackage& package, const fs::path& cache,
                                       Progress& progress) {
   const std::string wanted = package.name + "=" + package.version;
-  // Nothing here runs as another user: the download belongs to whoever asked for it.
+  // Nothing here runs as another user: the download belongs to the user who asked for it.
   const Arguments common = {"apt-get", "-q", "-o", "APT::Sandbox::User="};
   return fetch(package, cache / (package.name + "_" + package.version + ".deb"), progress,
                [&](const fs::path& folder) -> Status {

@@ -43,7 +43,7 @@ inline constexpr const char* kUnpacked = "unpacked";
 /// Writes a data set's files into the folder it is given.
 using FileWriter = std::function<Status(const std::filesystem::path& folder)>;
 
-/// The steps every installation shares: one at a time per data folder, into a folder of its own that is
+/// The steps every installation shares: one at a time per data folder, into a new folder that is
 /// loaded and verified against `info` before it appears under its name. On failure the data folder is as it
 /// was.
 [[nodiscard]] Result<InstallOutcome> install(const DatasetInfo& info, const InstallContext& context,

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFileName = "dataset.json";
+constexpr const char* kManifestName = "dataset.json";
 constexpr const char* kFormat = "aflguard-dataset";
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMaxManifest = 1 << 20;
@@ -77,11 +77,11 @@ Status write_manifest(const fs::path& folder, const std::string& name, const Ori
     TRY(const PinnedFile file, describe(path));
     json["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
-  return write_file_atomically(folder / kFileName, json.dump(2) + "\n");
+  return write_file_atomically(folder / kManifestName, json.dump(2) + "\n");
 }
 
 Result<Manifest> read_manifest(const fs::path& folder) {
-  const fs::path path = folder / kFileName;
+  const fs::path path = folder / kManifestName;
   TRY(const std::string text, read_text_file(path, kMaxManifest));
   auto manifest = parse(text);
   if (!manifest.ok()) return at(path.string(), manifest.error());
@@ -100,7 +100,7 @@ Status verify_file(const fs::path& path, const PinnedFile& expected, const std::
 Status check_installed(const DatasetInfo& info, const fs::path& data_dir) {
   const fs::path folder = data_dir / info.name;
   std::error_code error;
-  if (!fs::exists(folder / kFileName, error)) {
+  if (!fs::exists(folder / kManifestName, error)) {
     return not_found("data set '" + info.name + "' is not installed in " + data_dir.string() + ": run `" +
                      info.command + "`");
   }

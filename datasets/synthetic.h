@@ -28,7 +28,7 @@ struct SyntheticData {
 };
 
 /// The same data for the same seed. Seed streams (core/base/random.h): 0 theta*, 1 training, 2 test; a
-/// trusted set of the same distribution is draw_synthetic() with a stream of its own.
+/// trusted set of the same distribution is draw_synthetic() with another stream.
 [[nodiscard]] SyntheticData generate_synthetic(std::uint64_t seed, const SyntheticSettings& settings = {});
 
 /// `count` fresh samples of the distribution that has this true model.

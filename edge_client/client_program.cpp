@@ -122,7 +122,7 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   return options;
 }
 
-/// Tells systemd that this process works, twice as often as it wants to hear it.
+/// Reports to systemd that this process works, twice as often as systemd asks for.
 class Watchdog final {
  public:
   void beat() {

@@ -1,5 +1,6 @@
 #include "models/model_arrays.h"
 
+#include "core/base/short_text.h"
 #include "core/learning/data/npy.h"
 #include "core/learning/data/shape.h"
 
@@ -34,9 +35,9 @@ Result<std::vector<std::int64_t>> read_labels(const std::string& path, const Npy
 Result<std::vector<float>> read_theta(const std::string& path, const ModelDescription& model) {
   TRY(const NpyArray array, read_npy(path));
   if (!array.layout_hash.empty() && array.layout_hash != model.hash) {
-    return invalid_input(path + " was made for another model (layout " + array.layout_hash.substr(0, 12) +
-                         "...), this package has layout " + model.hash.substr(0, 12) +
-                         "...; make one for it with: aflguard model init");
+    return invalid_input(path + " was made for another model (layout " + short_hash(array.layout_hash) +
+                         "), this package has layout " + short_hash(model.hash) +
+                         "; make one for it with: aflguard model init");
   }
   TRY(auto theta, array.as_float32(path));
   if (array.shape != std::vector<std::size_t>{model.dimension()}) {
@@ -54,7 +55,13 @@ Result<Samples> read_samples(const std::string& path, const ModelDescription& mo
   if (array.shape.front() == 0) return invalid_input(path + " holds no samples");
   Samples samples;
   samples.count = array.shape.front();
-  TRY(samples.features, array.as_float32(path));
+  if (model.input_type == InputType::kInt64 && array.dtype == "<i8") {
+    TRY(const auto ids, array.as_int64(path));
+    samples.features.assign(ids.begin(), ids.end());
+  } else {
+    TRY(samples.features, array.as_float32(path));
+  }
+  TRY_STATUS(check_input_ids(model, samples.features, path));
   return samples;
 }
 

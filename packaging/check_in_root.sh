@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: check_in_root.sh ROOT.tar OLD_DEBS NEW_DEBS KIT: installs, configures, starts, upgrades, removes and purges the
 # packages in a throw-away root file system made from ROOT.tar. Needs root. The service manager of that system runs as
-# process 1 of namespaces of its own, and nothing stays. Where the file system is of another architecture, it runs as a
+# process 1 of new namespaces, and nothing stays. Where the file system is of another architecture, it runs as a
 # virtual machine with the kernel of KIT.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
@@ -29,7 +29,7 @@ cp "$here/check_inside.sh" "$root/root/"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 # Debian's installer writes it; a bare root file system has none.
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
-# A group of its own, so that its service manager finds an empty tree.
+# A separate group, so that its service manager finds an empty tree.
 for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
   [ ! -f "$place/cgroup.procs" ] || group=$place/aflguard-packages-$$
 done

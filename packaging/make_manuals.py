@@ -120,7 +120,7 @@ def page_of(tree, page, section, version, extra, own_verbs_only=False):
     if options_of(top):
         text += ".SH OPTIONS\n" + terms(options_of(top))
     if len(tree) > 1 and own_verbs_only:
-        text += ".SH COMMANDS\nEach has a page of its own, for instance\n.BR %s (1).\n" % roff(tree[1][0].replace(" ", "-"))
+        text += ".SH COMMANDS\nEach has its own page, for instance\n.BR %s (1).\n" % roff(tree[1][0].replace(" ", "-"))
         text += terms([(verb, explanation) for verb, explanation in top.verbs()])
     elif len(tree) > 1:
         text += ".SH COMMANDS\n"

@@ -44,10 +44,10 @@ check_report() (
 check_tidy() (
   llvm=$(llvm_version)
   install_packages "clang-$llvm" "clang-tidy-$llvm"
-  build release
+  configure debug
   git ls-files '*.cpp' | grep -v -e '^tests/' -e '^fuzz/' |
     xargs -P "$(jobs)" -n 4 "clang-tidy-$llvm" --quiet --warnings-as-errors='*' \
-      --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-pragmas -p build/release
+      --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unknown-pragmas -p build/debug
 )
 
 # What compiles in each file alone may still mean two things in one program.

@@ -65,7 +65,7 @@ build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-
   protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
   libpaho-mqtt-dev libtoml11-dev libsqlite3-dev sqlite3 libfaketime mosquitto-clients mtools tmux curl"
 
-# Tests and demos start brokers of their own, on free ports and as this user. Where installing the package has just
+# Tests and demos start their own brokers, on free ports and as this user. Where installing the package has just
 # started Debian's own broker, that one is stopped again; a broker that was there before is left alone.
 install_broker() ( # PACKAGE, which is also the name of its service
   [ -n "$(missing_packages "$1")" ] || return 0
@@ -111,6 +111,16 @@ watch_build() { # PID LOG PRESET
   wait "$1"
 }
 
+configure() ( # PRESET [CMAKE-OPTION...]
+  preset=$1
+  shift
+  mkdir -p build
+  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" "$@" >"build/$preset.log" 2>&1 || {
+    tail -n 60 "build/$preset.log" >&2
+    die "preset '$preset' cannot be configured; full log: build/$preset.log"
+  }
+)
+
 # Builds what the preset names, or only the TARGETs.
 build() ( # PRESET [CMAKE-OPTION...] [-- TARGET...]
   preset=$1
@@ -122,9 +132,9 @@ build() ( # PRESET [CMAKE-OPTION...] [-- TARGET...]
   done
   [ $# -eq 0 ] || shift
   log="build/$preset.log"
-  mkdir -p build
   # shellcheck disable=SC2086  # one word per option; none has a space in it
-  cmake --preset "$preset" -DAFLGUARD_CACHE_DIR="$(cache_dir)" $options >"$log" 2>&1 && {
+  configure "$preset" $options
+  {
     cmake --build --preset "$preset" --parallel "$(jobs)" ${1:+--target "$@"} >>"$log" 2>&1 &
     watch_build $! "$log" "$preset"
   } || {

@@ -25,7 +25,7 @@ constexpr const char* kHereDevice = "aflguard-here";   // at most 15 letters
 constexpr const char* kBoardDevice = "aflguard-board";
 constexpr std::size_t kMaxPackets = 1000;
 constexpr std::size_t kLargestPacket = 2048;
-constexpr std::chrono::milliseconds kGlance(100);
+constexpr std::chrono::milliseconds kPollInterval(100);
 
 Status run(const std::vector<std::string>& prefix, const std::string& command) {
   std::vector<std::string> words = prefix;
@@ -111,7 +111,7 @@ void SlowLink::carry() const {
   DelayLine down(rate, terms_.round_trip / 2, kMaxPackets);
   while (!stopping_) {
     const auto now = Clock::now();
-    auto wake = now + kGlance;
+    auto wake = now + kPollInterval;
     for (const auto& due : {up.next_arrival(), down.next_arrival()}) {
       if (due) wake = std::min(wake, *due);
     }

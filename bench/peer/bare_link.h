@@ -8,7 +8,7 @@
 
 namespace aflguard::bench {
 
-/// Seconds to send `bytes` bytes over a plain TCP connection, from the first one until whoever listens there
+/// Seconds to send `bytes` bytes over a plain TCP connection, from the first one until the listener there
 /// has answered with one byte. The connection is made before the clock starts.
 [[nodiscard]] Result<double> send_over_bare_link(const std::string& host, std::uint16_t port,
                                                  std::size_t bytes);

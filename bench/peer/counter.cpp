@@ -5,7 +5,7 @@
 namespace aflguard::bench {
 namespace {
 
-constexpr std::chrono::seconds kTimeout(60);
+constexpr std::chrono::seconds kCountTimeout(60);
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Result<Moments> Counter::count(std::size_t updates, std::size_t bytes_each) {
   Moments moments;
   std::size_t bytes = 0;
   while (moments.size() < updates) {
-    auto event = bus_->next_event(std::chrono::steady_clock::now() + kTimeout);
+    auto event = bus_->next_event(std::chrono::steady_clock::now() + kCountTimeout);
     if (!event) return unavailable("nothing came for a minute");
     if (const auto* lost = std::get_if<BusDisconnected>(&*event)) return unavailable(lost->reason);
     const auto* received = std::get_if<BusReceived>(&*event);

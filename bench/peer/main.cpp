@@ -45,7 +45,7 @@ namespace {
 using namespace aflguard;
 using namespace aflguard::bench;
 
-/// One line to whoever started us.
+/// One line to the program that started us.
 void say(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);

@@ -33,7 +33,7 @@ class Publisher final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Publisher>> create(PublisherSettings settings, LogSink& log);
 
-  /// Signs `count` updates on the newest version that it has heard of. Returns the size of one envelope.
+  /// Signs `count` updates on the newest version that it knows. Returns the size of one envelope.
   [[nodiscard]] Result<std::size_t> prepare(std::size_t count);
   /// Sends what was prepared, one at a time; when each was complete.
   [[nodiscard]] Result<Moments> run(GoOn go_on);

@@ -35,7 +35,7 @@ Status restore_reference(std::span<const std::byte> bytes, std::size_t dimension
                          ReferenceUpdate& reference) {
   TRY(auto state, StateReader::open(bytes, kReferenceTag, kReferenceVersion));
   TRY_STATUS(state.expect(dimension, "dimension"));
-  TRY_STATUS(state.expect(reference.version, "version of the server update"));
+  TRY_STATUS(state.expect(reference.version, "version of the reference update"));
   TRY_STATUS(restore_vectors(state, dimension, true, reference));
   return state.finish();
 }
@@ -217,9 +217,9 @@ Status Aggregator::restore(std::span<const std::byte> bytes, std::span<const std
   } else if (place == ReferencePlace::kApart) {
     TRY_STATUS(restore_reference(reference_bytes, model_.dimension(), reference));
   }
-  TRY(const auto filter_state, state.bytes());
+  TRY(const auto guard_state, state.bytes());
   TRY_STATUS(state.finish());
-  TRY_STATUS(guard_->restore(filter_state));
+  TRY_STATUS(guard_->restore(guard_state));
   model_ = std::move(model);
   reference_ = std::move(reference);
   reference_iteration_ = reference_iteration;

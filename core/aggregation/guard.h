@@ -60,7 +60,7 @@ class Guard {
   [[nodiscard]] virtual GuardNeeds needs() const { return {}; }
   [[nodiscard]] virtual Decision judge(const Submission& submission) = 0;
 
-  /// This client has left: what it said counts no longer. Unknown clients are no error.
+  /// This client has left: what it said counts no longer. Unknown clients are not an error.
   virtual void forget(ClientId /*client*/) {}
 
   /// The state as bytes, and back. restore() refuses bytes of another guard, version or dimension and

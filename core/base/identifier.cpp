@@ -10,7 +10,7 @@ bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Hostile bytes must not reach a log or a terminal as they are.
+/// Bytes from outside must not reach a log or a terminal as they are.
 std::string printable(std::string_view text) {
   std::string shown(text.substr(0, kMaxIdentifierLength));
   std::replace_if(

@@ -4,6 +4,7 @@ namespace aflguard {
 namespace {
 
 constexpr std::string_view kDots = "...";
+constexpr std::size_t kShownDigits = 12;  // of a hash: enough to tell models apart
 
 bool continues_a_character(char letter) {
   return (static_cast<unsigned char>(letter) & 0xC0) == 0x80;
@@ -16,6 +17,10 @@ std::string shortened(std::string_view text, std::size_t most) {
   std::size_t end = most - kDots.size();
   while (end > 0 && continues_a_character(text[end])) --end;
   return std::string(text.substr(0, end)).append(kDots);
+}
+
+std::string short_hash(std::string_view hex) {
+  return shortened(hex, kShownDigits + kDots.size());
 }
 
 }  // namespace aflguard

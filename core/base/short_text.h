@@ -9,4 +9,7 @@ namespace aflguard {
 /// character.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t most);
 
+/// A hash in hex, as messages show it: "0123456789ab...".
+[[nodiscard]] std::string short_hash(std::string_view hex);
+
 }  // namespace aflguard

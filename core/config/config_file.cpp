@@ -153,7 +153,7 @@ std::optional<ConfigTable> ConfigFile::optional_table(const std::string& name) {
 std::vector<std::string> ConfigFile::problems() const {
   std::vector<State::Problem> all = state_->problems;
   for (auto& problem : state_->unknown_keys()) all.push_back(std::move(problem));
-  // What is missing stands nowhere and comes last: often a misspelt key is the reason.
+  // A missing key has no line and comes last: often a misspelt key is the reason.
   std::stable_sort(all.begin(), all.end(), [](const State::Problem& a, const State::Problem& b) {
     return a.line - 1 < b.line - 1;  // line 0 wraps around to the end
   });

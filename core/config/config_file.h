@@ -18,9 +18,9 @@ namespace aflguard {
 
 class ConfigTable;
 
-/// A configuration file in TOML. It is read by asking: every question makes its key known, collects what is
-/// wrong with the value, and answers something usable meanwhile; finish() then tells whether all is well and
-/// reports every key and section that nobody asked for.
+/// A configuration file in TOML. Asking for a key makes it known; a wrong value is noted as a problem, and
+/// the call returns a usable one. finish() then reports every problem, and every key and section that was not
+/// asked for.
 ///
 ///   TRY(auto file, ConfigFile::read(path));
 ///   auto broker = file.table("broker");
@@ -59,8 +59,9 @@ class ConfigFile final {
 };
 
 /// One section. Cheap to copy; all copies share the file's list of known keys and problems.
-/// `x(key)` requires the key, `x_or(key, otherwise)` does not. After a problem they answer empty, the low end
-/// of the range, or `default_value`; nothing is to be done with that before ConfigFile::finish() succeeded.
+/// `x(key)` requires the key, `x_or(key, default_value)` does not. After a problem they return an empty
+/// value, the low end of the range, or `default_value`: use none of them before ConfigFile::finish() has
+/// succeeded.
 class ConfigTable final {
  public:
   /// Not empty.
@@ -70,7 +71,7 @@ class ConfigTable final {
   [[nodiscard]] std::string choice(const std::string& key, std::initializer_list<std::string_view> words);
   [[nodiscard]] std::string choice_or(const std::string& key, std::string_view default_value,
                                       std::initializer_list<std::string_view> words);
-  /// Within [low, high]; a whole number is a number too.
+  /// Within [low, high]; may be a whole number.
   [[nodiscard]] double number(const std::string& key, double low, double high);
   [[nodiscard]] double number_or(const std::string& key, double default_value, double low, double high);
   [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high);

@@ -17,7 +17,7 @@ std::string read_label_column(ConfigTable& section) {
   return column == "last" ? "" : column;
 }
 
-/// A key of another format is not a typing error, so it gets an answer of its own.
+/// A key of another format is not a typing error, so it gets its own message.
 void report_keys_of_other_formats(ConfigTable& section, const std::string& format) {
   static constexpr std::array<std::pair<const char*, const char*>, 7> kKeys = {{{"idx", "images"},
                                                                                 {"idx", "labels"},

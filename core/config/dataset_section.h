@@ -9,7 +9,7 @@ namespace aflguard {
 ///   format = "idx"   images, labels
 ///   format = "csv"   file, label_column = "last" (or a header's name, or a number from 0), header =
 ///   true/false
-///                    (found out by itself when absent)
+///                    (detected when absent)
 ///   format = "npy"   features, labels
 /// and for each of them: first = 0, count = (all). Problems are collected by the table's file.
 [[nodiscard]] DatasetFiles read_dataset_files(ConfigTable& section);

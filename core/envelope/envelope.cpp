@@ -34,7 +34,7 @@ Bytes protected_header(PayloadType type, const KeyId& key_id) {
   return header;
 }
 
-/// RFC 9052's Sig_structure up to the payload's own bytes, which follow as a part of their own.
+/// RFC 9052's Sig_structure up to the payload's own bytes, which follow separately.
 Bytes signature_prefix(std::span<const std::byte> header, std::size_t payload_size) {
   Bytes prefix;
   CborWriter writer(prefix);

@@ -20,7 +20,7 @@ enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal };
 
 [[nodiscard]] std::string_view content_type(PayloadType type);
 
-/// An encoded message that nobody has signed yet.
+/// An encoded message, not yet signed.
 struct Payload {
   PayloadType type = PayloadType::kUpdate;
   Bytes bytes;
@@ -132,7 +132,7 @@ class VerifiedPayload final {
   std::size_t size_;
 };
 
-/// Turns claims into facts. Safe from several threads when registry and verifier are.
+/// Verifies envelopes. Safe from several threads when registry and verifier are.
 class EnvelopeOpener final {
  public:
   /// Both are borrowed and outlive this object.

@@ -41,9 +41,9 @@ class PieceAssembler final {
   explicit PieceAssembler(const PieceAssemblerLimits& limits = {})
       : limits_(limits), finished_(limits.finished_places, limits.silence) {}
 
-  /// Takes one message of `source` (whoever the broker let write it). An envelope when this piece was the
-  /// last missing one, nothing while others are missing or when it was a repeat. Refused as oversized or
-  /// overloaded before anything is allocated, as unsupported or malformed when it is not a piece.
+  /// Takes one message of `source` (any client that the broker let write it). Returns an envelope when this
+  /// piece was the last missing one, nothing while others are missing or for a repeat. Refused as oversized
+  /// or overloaded before anything is allocated, as unsupported or malformed when it is not a piece.
   [[nodiscard]] Admitted<std::optional<Bytes>> accept(std::string_view source,
                                                       std::span<const std::byte> message, Time now);
 

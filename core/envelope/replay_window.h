@@ -13,7 +13,7 @@ class ReplayWindow final {
   enum class Standing : std::uint8_t {
     kNew,     ///< never judged: judge it
     kJudged,  ///< judged before: send the stored verdict again, apply nothing
-    kTooOld,  ///< below the window: nobody can tell any more, so it is refused
+    kTooOld,  ///< below the window: unknown whether it was judged, so it is refused
   };
 
   ReplayWindow() = default;

@@ -152,7 +152,7 @@ void HttpListener::Server::accept_peers() {
   for (std::size_t i = 0; i < limits_.connections; ++i) {
     FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.get() < 0) {
-      // Out of descriptors: whoever waits longest gives one back.
+      // Out of descriptors: the peer that has waited longest gives one back.
       if ((errno == EMFILE || errno == ENFILE) && !peers_.empty()) peers_.pop_front();
       return;
     }

@@ -18,8 +18,8 @@ struct HttpReply {
 };
 
 /// A very small HTTP/1.1 server for scrapers and health checks: plain text, GET and HEAD, one request per
-/// connection, no body, no files. Connections, bytes and time are bounded; when all places are taken, who has
-/// been there longest gives way to who comes. One thread of its own.
+/// connection, no body, no files. Connections, bytes and time are bounded; when all places are taken, the
+/// oldest connection gives way to the new one. Runs its own thread.
 class HttpListener final {
  public:
   struct Limits {

@@ -69,7 +69,7 @@ template <typename Entry>
                                                         Result<Entry> (*parse)(const BookJson&),
                                                         Status (*check)(const std::vector<Entry>&)) {
   const auto refused = [&](const Error& reason) {
-    return corrupt(path.string() + " is no " + kind.entry + " book: " + reason.message +
+    return corrupt(path.string() + " is not a " + kind.entry + " book: " + reason.message +
                    "; restore it from a backup");
   };
   TRY(const std::string text, read_text_file(path, kind.max_bytes));

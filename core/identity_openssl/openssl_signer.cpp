@@ -8,6 +8,7 @@
 #include <openssl/pem.h>
 
 #include "core/identity_openssl/openssl_handles.h"
+#include "core/identity_openssl/x509_text.h"
 
 namespace aflguard {
 
@@ -26,11 +27,6 @@ bool is_p256(const EVP_PKEY* key) {
   std::array<char, 64> group{};
   return EVP_PKEY_get_group_name(key, group.data(), group.size(), nullptr) == 1 &&
          std::strcmp(group.data(), "prime256v1") == 0;
-}
-
-/// Refuses to ask anybody for a passphrase: a daemon has no terminal.
-int no_passphrase(char*, int, int, void*) {
-  return 0;
 }
 
 Result<EcdsaSignature> to_raw(std::span<const unsigned char> der) {
@@ -78,8 +74,7 @@ Result<OpensslSigner> OpensslSigner::generate() {
 
 Result<OpensslSigner> OpensslSigner::from_pem(std::string_view pem) {
   auto key = std::make_unique<Key>();
-  const OpensslBuffer buffer(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  if (buffer) key->key.reset(PEM_read_bio_PrivateKey(buffer.get(), nullptr, no_passphrase, nullptr));
+  key->key = private_key_from_pem(pem);
   if (!key->key) return failed(ErrorKind::kInvalidInput, "the private key cannot be read");
   if (!is_p256(key->key.get())) return invalid_input("the private key is not a P-256 key; make a new one");
   TRY_STATUS(key->read_public_key());

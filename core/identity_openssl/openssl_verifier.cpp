@@ -45,7 +45,7 @@ std::size_t to_der(const EcdsaSignature& signature, std::array<unsigned char, 80
 }  // namespace
 
 struct OpensslVerifier::ParsedKey {
-  OpensslKey key;  ///< empty when the bytes are no key
+  OpensslKey key;  ///< empty when the bytes are not a key
 };
 
 std::shared_ptr<const OpensslVerifier::ParsedKey> OpensslVerifier::parsed(const PublicKey& key) const {

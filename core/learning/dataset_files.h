@@ -14,7 +14,7 @@ namespace aflguard {
 
 enum class DatasetFormat : std::uint8_t { kIdx, kCsv, kNpy };
 
-/// Where someone's own samples lie, and how they are written.
+/// Where a user's own samples are, and in which format.
 struct DatasetFiles {
   DatasetFormat format = DatasetFormat::kCsv;
   std::filesystem::path features;         ///< IDX: the images; NPY: the features; CSV: the whole table

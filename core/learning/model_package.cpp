@@ -66,7 +66,7 @@ Status read_initial(const fs::path& folder, const Json& checksums, ModelPackage&
   return {};
 }
 
-/// Replacing removes what was there: a mistyped path must not cost someone's files.
+/// Replacing removes what was there: a mistyped path must not delete other files.
 Status check_replaceable(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder, ignored) || fs::is_regular_file(folder / kManifest, ignored)) return {};

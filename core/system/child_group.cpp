@@ -3,6 +3,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "core/base/fact_line.h"
 #include "core/system/file_descriptor.h"
 
 namespace aflguard {
@@ -54,7 +55,7 @@ std::string last_lines(const std::filesystem::path& log, std::size_t lines) {
   std::ifstream in(log);
   std::vector<std::string> kept;
   for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line.starts_with("{\"schema\":")) continue;  // facts are for programs
+    if (line.empty() || has_fact(line)) continue;
     kept.push_back(line);
     if (kept.size() > lines) kept.erase(kept.begin());
   }

@@ -10,8 +10,8 @@
 
 namespace aflguard {
 
-/// Programs that run beside this one and end with it, however it ends: also when it is killed. They stand in
-/// process groups of their own, so that Ctrl-C reaches this program alone, which then stops them in order.
+/// Programs that run beside this one and end with it, however it ends: also when it is killed. Each is
+/// in its own process group, so that Ctrl-C reaches this program alone, which then stops them in order.
 class ChildGroup final {
  public:
   /// `timeout`: how long a program has to end after SIGTERM before it is killed.
@@ -46,7 +46,8 @@ class ChildGroup final {
   std::vector<Child> children_;
 };
 
-/// The last `lines` lines of a log that are for people, joined by " | " for a one-line error; "(empty)" when there are none.
+/// The last `lines` lines of a log, without facts for programs and empty ones, joined by " | " for a one-line
+/// error; "(empty)" when there are none.
 [[nodiscard]] std::string last_lines(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace aflguard

@@ -15,7 +15,7 @@ namespace aflguard {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{20};
+constexpr std::chrono::milliseconds kLockPollInterval{20};
 
 int lock(int file, int operation) {
   while (::flock(file, operation) != 0) {
@@ -31,7 +31,7 @@ int lock_in_time(int file, std::chrono::milliseconds timeout) {
   while (true) {
     const int problem = lock(file, LOCK_EX | LOCK_NB);
     if (problem != EWOULDBLOCK || std::chrono::steady_clock::now() >= deadline) return problem;
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(kLockPollInterval);
   }
 }
 

@@ -14,12 +14,7 @@ Result<fs::path> own_folder() {
   return own.parent_path();
 }
 
-fs::path program_beside_us(const std::string& name) {
-  const auto folder = own_folder();
-  return folder.ok() ? *folder / name : fs::path(name);
-}
-
-Result<fs::path> sibling(const std::string& name) {
+Result<fs::path> program_beside_us(const std::string& name) {
   TRY(const fs::path folder, own_folder());
   std::error_code error;
   if (fs::exists(folder / name, error)) return folder / name;

@@ -10,11 +10,8 @@ namespace aflguard {
 /// The folder of this very program.
 [[nodiscard]] Result<std::filesystem::path> own_folder();
 
-/// Where a program is, or would be, that is built and installed together with this one.
-[[nodiscard]] std::filesystem::path program_beside_us(const std::string& name);
-
-/// The same. kNotFound when it is not there.
-[[nodiscard]] Result<std::filesystem::path> sibling(const std::string& name);
+/// Where a program is that is built and installed together with this one. kNotFound when it is not there.
+[[nodiscard]] Result<std::filesystem::path> program_beside_us(const std::string& name);
 
 /// The broker; Debian keeps daemons where ordinary users' PATH does not look.
 [[nodiscard]] std::string mosquitto_program();

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include "core/base/fact_line.h"
+
 namespace aflguard {
 
 // What programs state for other programs: one line of JSON with a schema, in a log of its program. A reader
@@ -42,9 +44,6 @@ struct IdentityFact {
 };
 
 using ProgramFact = std::variant<ReadyFact, VerdictFact, IdentityFact>;
-
-/// How every such line begins.
-inline constexpr std::string_view kFactBegin = R"({"schema":"aflguard.)";
 
 /// The line, without its end.
 [[nodiscard]] std::string to_line(const ProgramFact& fact);

@@ -36,7 +36,7 @@ Result<FileDescriptor> open_connection(const std::string& host, std::uint16_t po
     ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
-    problem = errno;
+    problem = errno == EINPROGRESS ? ETIMEDOUT : errno;
   }
   return unavailable("cannot reach the broker at " + place + ": " + std::strerror(problem));
 }

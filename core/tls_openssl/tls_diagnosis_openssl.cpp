@@ -1,61 +1,18 @@
-#include <cerrno>
-#include <cstring>
-#include <memory>
-#include <netdb.h>
+#include <chrono>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
-#include "core/system/file_descriptor.h"
 #include "core/tls_openssl/broker_socket.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 
 namespace aflguard {
 namespace {
 
-constexpr timeval kTimeout{3, 0};
+constexpr std::chrono::seconds kTimeout(3);
 constexpr timeval kAlertTimeout{1, 0};  // a broker that objects does so at once
-
-using Addresses = std::unique_ptr<addrinfo, OpensslFree<::freeaddrinfo>>;
-
-/// A TCP connection, or the reason why there is none.
-class Connection final {
- public:
-  Connection(const std::string& host, std::uint16_t port) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const std::string service = std::to_string(port);
-    if (const int code = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); code != 0) {
-      problem_ = "the host '" + host + "' is not found: " + ::gai_strerror(code);
-      return;
-    }
-    const Addresses addresses(found);
-    for (const addrinfo* address = found; address != nullptr && !file_.valid(); address = address->ai_next) {
-      connect(*address);
-    }
-  }
-  [[nodiscard]] int file() const { return file_.get(); }
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
- private:
-  void connect(const addrinfo& address) {
-    FileDescriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!socket.valid()) return;
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof kTimeout);
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kTimeout, sizeof kTimeout);  // connect() too
-    if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) {
-      file_ = std::move(socket);
-    } else {
-      problem_ = std::strerror(errno == EINPROGRESS ? ETIMEDOUT : errno);
-    }
-  }
-  FileDescriptor file_;
-  std::string problem_;
-};
 
 std::string last_openssl_error() {
   const unsigned long code = ERR_get_error();
@@ -94,18 +51,18 @@ std::string tls_diagnosis(const std::string& host, std::uint16_t port, const Tls
   ERR_clear_error();
   const OpensslContext context(SSL_CTX_new(TLS_client_method()));
   if (std::string problem = prepare(context.get(), files); !problem.empty()) return problem;
-  const Connection connection(host, port);
-  if (connection.file() < 0) return connection.problem();
+  const auto connection = open_connection(host, port, kTimeout);
+  if (!connection.ok()) return connection.error().message;
   const OpensslConnection session(SSL_new(context.get()));
   int alert = -1;
   SSL_set_ex_data(session.get(), 0, &alert);
   SSL_set_info_callback(session.get(), note_alert);
-  SSL_set_fd(session.get(), connection.file());
+  SSL_set_fd(session.get(), connection->get());
   if (const Status named = expect_host(session.get(), host); !named.ok()) return named.error().message;
   // With TLS 1.3 our side is done before the broker has looked at our certificate: what it says comes after.
   bool done = SSL_connect(session.get()) == 1;
   if (done) {
-    ::setsockopt(connection.file(), SOL_SOCKET, SO_RCVTIMEO, &kAlertTimeout, sizeof kAlertTimeout);
+    ::setsockopt(connection->get(), SOL_SOCKET, SO_RCVTIMEO, &kAlertTimeout, sizeof kAlertTimeout);
     char ignored = 0;
     done = SSL_read(session.get(), &ignored, 1) > 0;
   }

@@ -15,7 +15,7 @@ namespace aflguard {
 struct Message {
   std::string topic;
   Bytes payload;
-  /// Published: the broker keeps it for whoever subscribes later. Received: it had been kept.
+  /// Published: the broker keeps it for later subscribers. Received: it had been kept.
   bool retained = false;
   /// Published: the next one will say more, so nobody asks what became of this one. QoS 0, half the packets.
   bool best_effort = false;

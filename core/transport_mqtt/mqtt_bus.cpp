@@ -19,13 +19,12 @@ namespace aflguard {
 
 namespace {
 
-constexpr int kQos = 1;
 constexpr int kBestEffortQos = 0;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// How often a wait for Paho looks whether the bus is being stopped.
-constexpr milliseconds kGlance(20);
+constexpr milliseconds kPollInterval(20);
 constexpr std::chrono::seconds kSubscribeTimeout(20);
 constexpr milliseconds kGoodbyeTimeout(2000);
 /// A connection on which nothing has come for this long is quiet.
@@ -477,7 +476,7 @@ bool MqttBus::Connection::switch_protocol() {
 bool MqttBus::Connection::wait_for(mqtt::token& token, Clock::duration limit) {
   const auto deadline = Clock::now() + limit;
   while (Clock::now() < deadline && !stopping()) {
-    if (token.wait_for(kGlance)) return true;
+    if (token.wait_for(kPollInterval)) return true;
   }
   return false;
 }

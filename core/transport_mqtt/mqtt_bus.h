@@ -8,7 +8,7 @@
 
 namespace aflguard {
 
-/// A message bus over MQTT, by way of the Paho library. A thread of its own connects, subscribes and
+/// A message bus over MQTT, by way of the Paho library. Its own thread connects, subscribes and
 /// reconnects, endlessly, with growing and jittered waits; sessions are clean, so nothing relies on what a
 /// broker remembers. publish() and wake() may be called from any thread.
 class MqttBus final : public MessageBus {

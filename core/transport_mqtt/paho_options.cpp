@@ -4,14 +4,12 @@ namespace aflguard {
 
 namespace {
 
-constexpr int kQos = 1;
-
 /// Paho has no setting for TLS 1.3 and nothing older. Its list of cipher suites holds for TLS 1.2 and below
 /// only: a suite that needs a shared secret, which nobody gives it, leaves 1.3 as the only version to offer.
 constexpr const char* kNoSuiteBelowTls13 = "PSK-AES128-GCM-SHA256";
 
 /// No error handler: Paho C++ 1.2 looks for it in its options while the handshake runs, and those are gone
-/// when connect() has returned. tls_diagnosis() tells what was wrong.
+/// when connect() has returned. tls_diagnosis() finds what was wrong.
 mqtt::ssl_options tls_options(const TlsFiles& tls) {
   mqtt::ssl_options ssl;
   ssl.set_trust_store(tls.ca_file.string());

@@ -83,7 +83,7 @@ export function errorChart(box) {
   });
 }
 
-/** A reason keeps its colour, whoever else is in the chart. */
+/** A reason keeps its colour, whatever else is in the chart. */
 function reasonColour(name, colours) {
   if (name === 'accepted') return colours.good;
   if (name === 'too-far') return colours.reasons[0];
@@ -139,7 +139,7 @@ export function distanceChart(box) {
       { label: 'rejected', stroke: colours.bad, width: 0, points: { show: true, size: 6, fill: colours.bad }, paths: () => null },
       { label: 'bound λ‖g‖', stroke: colours.bound, width: 2, dash: [6, 4], spanGaps: true, points: { show: false } },
     ],
-    label: (data) => `Distance to the server update against its bound; latest distance ${figure(latest(data[1]) ?? latest(data[2]))}, bound ${figure(latest(data[3]))}`,
+    label: (data) => `Distance to the reference update against its bound; latest distance ${figure(latest(data[1]) ?? latest(data[2]))}, bound ${figure(latest(data[3]))}`,
   });
 }
 

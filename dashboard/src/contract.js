@@ -8,8 +8,8 @@ const kMaxReasons = 16;
 const kMaxRecent = 16;
 const kMaxBuckets = 32;
 
-const kDeviceStates = new Set(['init', 'ready', 'training', 'disconnected', 'lost', 'alert']);
-const kGatewayStates = new Set(['ready', 'alert', 'disconnected', 'lost']);
+export const kDeviceStates = new Set(['init', 'ready', 'training', 'disconnected', 'lost', 'alert']);
+export const kGatewayStates = new Set(['ready', 'alert', 'disconnected', 'lost']);
 
 export function isIdentifier(text) {
   return typeof text === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);

@@ -1,6 +1,6 @@
 // Mosquitto makes the user's name the client's id, so that nobody can push the gateway out; several pages that are open
 // at once therefore need several names. Each takes a seat. Pages of one browser agree by its locks; pages of different
-// browsers do not know of each other, and whoever loses a seat to another takes one that is far away.
+// browsers do not know of each other, and a page that loses its seat takes one that is far away.
 
 export const kSeats = 16;
 /** Beyond so many losses in a minute there are more pages than seats. */

@@ -90,8 +90,8 @@ function results_of(busy, quiet, conditions) {
   });
 }
 
-const real = new RealFleet(resolve(process.env.AFLGUARD_BIN ?? 'build/release/bin'), { honest: 0, byzantine: 0 });
-const simulated = new SimulatedFleet({ fleet: 'greenhouse', devices, byzantine: Math.ceil(devices / 50) });
+const real = new RealFleet(resolve(process.env.AFLGUARD_BIN ?? 'build/release/bin'), { honest: 0, malicious: 0 });
+const simulated = new SimulatedFleet({ fleet: 'greenhouse', devices, malicious: Math.ceil(devices / 50) });
 let browser;
 const busy = [];
 const quiet = [];

@@ -9,7 +9,7 @@ const device = (name, state, share, ratio = 0.5, judged = 50) => ({
   summary: share === null ? null : { accepted: judged, rejected: 0, rejectedShare: share, ratio, trend: 0, last: null, lastSeen: null, state: null },
 });
 
-test('Whoever is mostly rejected is a suspect, also when it is lost; one bad update is not enough', () => {
+test('A device that is mostly rejected is a suspect, also when it is lost; one bad update is not enough', () => {
   assert.equal(troubleLevel(device('a', 'training', 0.9), now), 'suspect');
   assert.equal(troubleLevel(device('a', 'lost', 0.9), now), 'suspect');
   assert.equal(troubleLevel(device('a', 'training', 1, 5, 1), now), 'fine');

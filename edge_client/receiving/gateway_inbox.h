@@ -22,8 +22,8 @@ struct ReceivedVerdict {
   std::optional<Refusal> model_refusal;
 };
 
-/// From received bytes to what the gateway said: everything is verified in here, and nothing that comes out
-/// needs a second look. Memory is bounded by the model's size.
+/// From received bytes to the gateway's messages: everything is verified in here, so callers need not check
+/// again. Memory is bounded by the model's size.
 class GatewayInbox final {
  public:
   /// The opener is borrowed; its registry holds the gateway's keys only.

@@ -21,7 +21,7 @@ struct AnswerTimeouts {
 };
 
 /// One sealed update on its way to the gateway, until its verdict comes: pieces, acknowledgements, broken
-/// links and new rounds. Without a thread and without a clock: times come in from outside.
+/// links and new rounds. It has no thread and no clock: the caller passes the time.
 class OutgoingUpdate final {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -15,8 +15,8 @@
 
 namespace aflguard::edge {
 
-/// Who sealed an update. The envelope alone does not tell: it names its key by a hash, and by the time it is
-/// read again the board may have another key or be another device.
+/// Who sealed an update. The envelope does not say so: it names its key by a hash, and by the time it is read
+/// again the board may have another key or be another device.
 struct UpdateAuthor {
   std::string device;
   PublicKey key{};

@@ -1,12 +1,13 @@
 #include "edge_client/sending/waiting_update.h"
 
+#include "core/base/short_text.h"
 #include "core/envelope/message_codec.h"
 
 namespace aflguard::edge {
 namespace {
 
 std::string short_name(const ModelHash& hash) {
-  return to_hex(std::span(hash).first(6)) + "...";
+  return short_hash(to_hex(hash));
 }
 
 std::optional<Refusal> refuse_update(const UpdateMessage& update, std::uint64_t sequence,

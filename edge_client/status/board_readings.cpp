@@ -9,7 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxZones = 32;
-/// Sensors that are not connected tell temperatures that no board lives in.
+/// Sensors that are not connected report temperatures that no board survives.
 constexpr double kColdest = -60;
 constexpr double kHottest = 200;
 

@@ -25,7 +25,7 @@ class FixedSamples final : public SampleSource {
   Dataset data_;
 };
 
-/// The newest samples of a table that grows. Rows that are no samples are reported, not more than once per
+/// The newest samples of a table that grows. Rows that are not samples are reported, not more than once per
 /// call.
 class GrowingSamples final : public SampleSource {
  public:

@@ -29,7 +29,7 @@ struct Board {
   std::string name;  ///< the device's, in the fleet's book
   Depth depth = Depth::kUser;
   std::string attack;           ///< what it does instead of learning; empty: it is honest
-  std::size_t samples = 0;      ///< it has so many of its own
+  std::size_t samples = 0;      ///< how many it has
   std::uint16_t link_port = 0;  ///< of this machine's loopback: its way to the broker
   Command command;              ///< what runs it
 

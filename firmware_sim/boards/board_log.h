@@ -17,7 +17,7 @@ struct KnownVerdict {
   friend bool operator==(const KnownVerdict&, const KnownVerdict&) = default;
 };
 
-/// What a board's own facts tell (core/telemetry/program_facts.h).
+/// What a board's own facts say (core/telemetry/program_facts.h).
 struct BoardLog {
   std::map<std::uint64_t, KnownVerdict> verdicts;  ///< by sequence number
   std::size_t starts = 0;                          ///< how often it was plugged in

@@ -44,7 +44,7 @@ std::string attack_list() {
       lab_only += line + "needs " + std::string(missing);
       continue;
     }
-    live += line + std::string(kind.summary);
+    live += line + std::string(kind.on_device.empty() ? kind.summary : kind.on_device);
     for (const NamedOption& option : kind.options) {
       live += "\n    option " + std::string(option.name) + ": " + std::string(option.meaning);
     }

@@ -12,7 +12,7 @@
 namespace aflguard::sim {
 
 /// What a malicious device sends instead of its honest update, and what it knows besides its own samples and
-/// what the gateway tells every device: less than the lab's attackers, who see everything.
+/// what the gateway sends to every device: less than the lab's attackers, who see everything.
 struct AttackPlan {
   std::string name = "gd";
   double lambda = 1.5;             ///< the guard's, as the attacker believes
@@ -31,7 +31,7 @@ struct AttackPlan {
 
 /// Those that a live device can carry out: "lf, gauss, ...".
 [[nodiscard]] std::string attack_names();
-/// One line for each attack: what it does, or what a live device lacks for it.
+/// One line for each attack: what it does on a device, or what a live device lacks for it.
 [[nodiscard]] std::string attack_list();
 
 }  // namespace aflguard::sim

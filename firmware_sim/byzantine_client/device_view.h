@@ -9,7 +9,7 @@
 
 namespace aflguard::sim {
 
-/// A trainer that hears of false samples: a lie changes every batch before the real trainer sees it.
+/// A trainer on false samples: the attack changes every batch before the real trainer sees it.
 class LyingTrainer final : public Trainer {
  public:
   explicit LyingTrainer(Trainer& honest) : honest_(honest) {}

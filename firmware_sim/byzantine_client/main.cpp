@@ -59,13 +59,13 @@ Status read_trusted(const std::string& path, const ModelDescription& model, Atta
 
 }  // namespace
 
-/// The product's client with a hostile idea of what to send: same engine, same certificate, same signature.
+/// The product's client with another idea of what to send: same engine, same certificate, same signature.
 int main(int argc, char** argv) {
   AttackPlan plan;
   std::string trusted;
   return edge::run_client_program(
       {.name = "aflguard-byzantine-client",
-       .about = "A device that lies, for simulations: an honest client's program with a hostile update.",
+       .about = "A malicious device, for simulations: an honest client's program with a false update.",
        .add_options = [&](CLI::App& app) { add_options(app, plan, trusted); },
        .make_training =
            [&](const edge::TrainingContext& context) -> Result<std::unique_ptr<edge::LocalTraining>> {

@@ -18,8 +18,6 @@ namespace aflguard::image {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kSector = 512;
-
 std::string place(const fs::path& image, std::uint64_t offset) {
   return fs::absolute(image).string() + "@@" + std::to_string(offset);
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kSectorBytes = 512;
 constexpr std::uint64_t kFirstCluster = 2;
-constexpr std::uint64_t kEntryBytes = 32;  // of the root folder, which FAT16 keeps before the clusters
+constexpr std::uint64_t kFatEntryBytes = 32;  // of the root folder, which FAT16 keeps before the clusters
 
 struct Geometry {
   std::uint64_t first_cluster = 0;  ///< its offset in bytes
@@ -27,7 +27,7 @@ Result<Geometry> read_geometry(const std::string& sector) {
   found.cluster_bytes = sector_bytes * number(13, 1);
   if (found.cluster_bytes == 0 || table_sectors == 0) return corrupt("it is not a FAT file system");
   found.first_cluster =
-      sector_bytes * (number(14, 2) + number(16, 1) * table_sectors) + kEntryBytes * number(17, 2);
+      sector_bytes * (number(14, 2) + number(16, 1) * table_sectors) + kFatEntryBytes * number(17, 2);
   return found;
 }
 

@@ -8,7 +8,6 @@
 namespace aflguard::image {
 namespace {
 
-constexpr std::uint64_t kSector = 512;
 constexpr std::uint64_t kBootOffset = 4 * kMebibyte;
 /// Two kernels with their initial file systems fit: an update needs both for a while.
 constexpr std::uint64_t kBootBytes = 256 * kMebibyte;

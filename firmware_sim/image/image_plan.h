@@ -22,6 +22,7 @@ struct PartitionPlan {
   friend bool operator==(const PartitionPlan&, const PartitionPlan&) = default;
 };
 
+inline constexpr std::uint64_t kSector = 512;
 inline constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kDefaultImageBytes = 2048 * kMebibyte;
 inline constexpr std::uint64_t kSmallestImageBytes = 1536 * kMebibyte;
@@ -39,7 +40,7 @@ inline constexpr std::uint64_t kLargestImageBytes = std::uint64_t{256} << 30;
 [[nodiscard]] std::string sfdisk_script(const PartitionPlan& plan, std::uint32_t disk_id);
 
 /// The boot partition that the first sector of an image or a card names: its offset in bytes. kInvalidInput
-/// when the bytes are no partition table whose first partition is FAT.
+/// when the bytes are not a partition table whose first partition is FAT.
 [[nodiscard]] Result<std::uint64_t> boot_partition_offset(const std::string& first_sector);
 /// The same of the second partition, which must be one of Linux.
 [[nodiscard]] Result<std::uint64_t> root_partition_offset(const std::string& first_sector);

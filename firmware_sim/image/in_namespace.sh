@@ -1,5 +1,5 @@
 # usage: sh in_namespace.sh COMMAND [ARGUMENT...]
-# Runs a command as root of a user namespace of its own, where programs for arm64 run under emulation. What it
+# Runs a command as root of a new user namespace, where programs for arm64 run under emulation. What it
 # mounts and registers there is gone when it ends, however it ends; this machine's own settings stay as they are.
 set -eu
 

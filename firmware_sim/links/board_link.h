@@ -9,8 +9,8 @@
 
 namespace aflguard::sim {
 
-/// How a board's link to the broker is: open, cut as if its cable were pulled (nothing passes, nobody is
-/// told), or slow. Of an open link only `open` counts.
+/// How a board's link to the broker is: open, cut as if its cable were pulled (nothing passes, and
+/// neither side learns it), or slow. Of an open link only `open` counts.
 struct LinkState {
   bool cut = false;
   std::uint64_t bytes_per_second = 0;  ///< 0: as fast as it goes

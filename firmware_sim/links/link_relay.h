@@ -18,7 +18,7 @@ struct RelayPort {
   std::filesystem::path state_file;  ///< says how the link shall be (board_link.h); no file: open
 };
 
-/// Carries bytes between boards and their broker, each board through a port of its own, so that links can be
+/// Carries bytes between boards and their broker, each board through its own port, so that links can be
 /// cut and slowed one by one whatever the boards are made of. It carries TLS and sees nothing of it.
 class LinkRelay final {
  public:

@@ -13,7 +13,6 @@ namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kPollInterval = 20ms;
@@ -24,19 +23,19 @@ bool broker_runs(std::string_view log) {
   return log.find(" running\n") != std::string_view::npos;
 }
 
+}  // namespace
+
 bool sleep_on(std::chrono::milliseconds time) {
   std::this_thread::sleep_for(time);
   return false;
 }
-
-}  // namespace
 
 Error interrupted() {
   return unavailable("interrupted; everything that was started has been stopped");
 }
 
 Result<fs::path> fleet_program(const std::string& name, const fs::path& folder) {
-  if (folder.empty()) return sibling(name);
+  if (folder.empty()) return program_beside_us(name);
   std::error_code error;
   if (fs::exists(folder / name, error)) return folder / name;
   return not_found("there is no " + (folder / name).string());
@@ -50,9 +49,7 @@ bool says_ready(std::string_view log) {
 
 FleetLauncher::FleetLauncher(fleet::FleetFolder folder, fs::path logs, ProgramHost& host,
                              LaunchOptions options)
-    : folder_(std::move(folder)), logs_(std::move(logs)), host_(host), options_(std::move(options)) {
-  if (!options_.pause) options_.pause = sleep_on;
-}
+    : folder_(std::move(folder)), logs_(std::move(logs)), host_(host), options_(std::move(options)) {}
 
 Status FleetLauncher::check_gateway() const {
   TRY(const fs::path gateway, fleet_program("aflguard-gateway", options_.programs));
@@ -106,13 +103,13 @@ std::string FleetLauncher::written(std::string_view name) const {
 
 Status FleetLauncher::wait_for(std::string_view name, const std::string& problem,
                                const std::function<bool(std::string_view written)>& done) {
-  const auto deadline = Clock::now() + options_.timeout;
+  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
   while (true) {
     // Asked first: a program may say that it is ready, and end.
     const Status running = host_.check_running(name);
     if (done(written(name))) return {};
     TRY_STATUS(running);
-    if (Clock::now() >= deadline) {
+    if (std::chrono::steady_clock::now() >= deadline) {
       return unavailable("the " + std::string(name) + " " + problem + " after " +
                          std::to_string(options_.timeout.count()) + " s; its log " + log(name).string() +
                          " ends: " + last_lines(log(name), kShownLines));

@@ -14,15 +14,18 @@
 
 namespace aflguard::sim {
 
+/// Waits so long; false: nobody can interrupt it.
+[[nodiscard]] bool sleep_on(std::chrono::milliseconds time);
+
 /// How a launcher waits for programs to be ready.
 struct LaunchOptions {
   std::chrono::seconds timeout{60};  ///< for each
   /// Waits so long, or until the user wants to stop: true then.
-  std::function<bool(std::chrono::milliseconds)> pause = {};
+  std::function<bool(std::chrono::milliseconds)> pause = sleep_on;
   std::filesystem::path programs = {};  ///< the folder of ours; empty: this program's own
 };
 
-/// What everybody returns when the user wants to stop.
+/// What functions return when the user wants to stop.
 [[nodiscard]] Error interrupted();
 
 /// A client program and its arguments.

@@ -23,7 +23,7 @@ std::string number(double value) {
   return text.data();
 }
 
-/// The paper's setting lets a hostile update through now and then: AFLGuard takes whatever is much shorter
+/// The paper's setting lets a malicious update through now and then: AFLGuard takes whatever is much shorter
 /// than the server's own update, and ten times the gradient of a small batch that the model already fits is
 /// short. A fleet takes what an operator could choose as well: as many trusted samples of each class instead
 /// of half of one class, and twice the paper's mini-batch and trusted set, with which the model needs fewer
@@ -67,7 +67,8 @@ std::string learning_gateway_text(const fleet::FleetSettings& fleet, const lab::
       .set("guard", "name", fleet::toml_text(settings.guard))
       .set("guard", "lambda", number(settings.lambda))
       .set("guard", "reference_interval", std::to_string(std::max<std::uint64_t>(1, settings.server_delay)))
-      .set("guard", "reference_share", "1")  // a show of the guard, not of speed: no server update is put off
+      .set("guard", "reference_share",
+           "1")  // a show of the guard, not of speed: no reference update is put off
       .replace_section("trusted", trusted)
       .replace_section("evaluation", evaluation)
       .text();

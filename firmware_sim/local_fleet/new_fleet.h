@@ -11,7 +11,7 @@
 
 namespace aflguard::sim {
 
-/// Provisions a fleet in `root` as `aflguard fleet init` does, with an authority of its own, which enrols
+/// Provisions a fleet in `root` as `aflguard fleet init` does, with its own authority, which enrols
 /// devices afterwards. `prepare` adds to the folder before anybody sees it.
 [[nodiscard]] Result<fleet::OpensslAuthority> provision_fleet(
     const std::filesystem::path& root, const fleet::FleetSettings& settings,

@@ -19,7 +19,7 @@ struct SampleOrigin {
   [[nodiscard]] std::string text() const { return own.empty() ? dataset : own.string(); }
 };
 
-/// Everybody's share, one per board, each with samples of its own; classes are dealt out unevenly, so that
+/// One share per board, none with another's samples; classes are dealt out unevenly, so that
 /// every board knows something else best. Someone's own folder holds samples.csv, or features.npy and
 /// labels.npy, or two IDX files, *-images-idx3-ubyte and *-labels-idx1-ubyte. kInvalidInput when the samples
 /// do not fit the model, or are too few.

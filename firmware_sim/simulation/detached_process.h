@@ -11,8 +11,8 @@
 
 namespace aflguard::sim {
 
-/// A process that outlives whoever started it, and what it is known by: the system gives the numbers of
-/// processes that are gone to others, so the moment of its start and the machine's boot belong to it.
+/// A process that outlives the program that started it, and what it is known by: the system gives the numbers
+/// of processes that are gone to others, so the moment of its start and the machine's boot belong to it.
 struct ProcessMark {
   pid_t pid = -1;
   std::uint64_t start_ticks = 0;  ///< since the boot
@@ -25,7 +25,7 @@ struct ProcessMark {
 [[nodiscard]] Result<ProcessMark> mark_of(pid_t pid);
 
 /// Starts a program that goes on when this one ends; its output is added to the log, its input is empty, and
-/// it stands in a session of its own. It begins only after `record` has returned success: nothing runs that
+/// it has its own session. It begins only after `record` has returned success: nothing runs that
 /// nobody knows of. kNotFound when there is no such program or folder.
 [[nodiscard]] Result<ProcessMark> start_detached(const Command& command,
                                                  const std::function<Status(const ProcessMark&)>& record);

@@ -51,7 +51,7 @@ void check_board(const BoardAccount& board, const std::map<std::uint64_t, Judged
     // The answer to a repeat names the model of that moment, which contains the update, too.
     if (known.accepted != found->second.accepted || known.version < found->second.version) {
       note(report, report.contradicted,
-           update(board.name, sequence) + " was acknowledged otherwise than it was judged");
+           update(board.name, sequence) + " was acknowledged differently from how it was judged");
     }
   }
   if (!board.honest) return;

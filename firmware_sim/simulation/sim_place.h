@@ -11,8 +11,8 @@
 
 namespace aflguard::sim {
 
-/// The folder of the fleet that verbs work on, made absolute, and its simulation's. kNotFound when it is no
-/// fleet's folder.
+/// The folder of the fleet that verbs work on, made absolute, and its simulation's. kNotFound when it is not
+/// a fleet's folder.
 [[nodiscard]] Result<sim::SimulationFolder> simulation_of(const std::string& fleet);
 
 /// Where the programs for boards are; empty: beside this program, as ./run builds them.

@@ -34,7 +34,7 @@ using namespace sim;
 using namespace std::chrono_literals;
 using Kinds = std::map<Depth, std::unique_ptr<BoardKind>>;
 
-constexpr auto kLook = 100ms;
+constexpr auto kStartPollInterval = 100ms;
 constexpr const char* kAnswerSeconds = "10";  // an update that a killed gateway lost goes again soon
 constexpr const char* kBoardHost = "localhost";
 
@@ -140,7 +140,7 @@ class Start final {
                            std::to_string(options_.timeout.count()) + " s; its log " +
                            missing->command.log.string() + " ends: " + last_lines(missing->command.log, 3));
       }
-      if (interruption_.wait(kLook)) return interrupted();
+      if (interruption_.wait(kStartPollInterval)) return interrupted();
     }
   }
 
@@ -183,7 +183,7 @@ class Start final {
   [[nodiscard]] Status start_links() {
     std::error_code error;
     fs::remove(links_file(folder_), error);
-    TRY(const fs::path self, sibling("aflguard"));
+    TRY(const fs::path self, program_beside_us("aflguard"));
     TRY_STATUS(launcher_.start_ready(kLinksService,
                                      {self.string(), "sim", "links", "--fleet", fleet_.root.string()}));
     TRY(const std::string text, read_text_file(links_file(folder_)));
@@ -224,7 +224,7 @@ class Start final {
       board.samples = samples[i].size();
       TRY_STATUS(fill_card(settings, board, kind, place, samples[i], i));
       auto command = kind.build(board, place);
-      // Programs that make boards hear Ctrl-C, too.
+      // Programs that make boards get Ctrl-C, too.
       if (!command.ok()) return interruption_.requested() ? interrupted() : command.error();
       board.command.arguments = std::move(*command);
       board.command.folder = place.root;

@@ -16,7 +16,7 @@
 
 namespace aflguard::sim {
 
-/// The programs of a simulation beside its boards. Their names are no boards' names.
+/// The programs of a simulation beside its boards. No board has their names.
 inline constexpr std::string_view kBrokerService = kBrokerProgram;
 inline constexpr std::string_view kGatewayService = kGatewayProgram;
 inline constexpr std::string_view kLinksService = "links";
@@ -50,8 +50,8 @@ struct ProcessNote {
   friend bool operator==(const ProcessNote&, const ProcessNote&) = default;
 };
 
-/// The folder `sim` of a fleet: everything that a simulation leaves on disk. Whoever changes something holds
-/// the lock; whoever only looks does not need it, because files are replaced whole.
+/// The folder `sim` of a fleet: everything that a simulation leaves on disk. To change something, hold the
+/// lock; readers do not need it, because files are replaced whole.
 class SimulationFolder final {
  public:
   explicit SimulationFolder(const std::filesystem::path& fleet_root) : root_(fleet_root / "sim") {}

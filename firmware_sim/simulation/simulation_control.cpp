@@ -11,9 +11,9 @@ namespace aflguard::sim {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kKillTimeout{60};
+constexpr std::chrono::seconds kBoardKillTimeout{60};
 /// Boards and gateway finish what they are at; a translated board on a busy machine is slow.
-constexpr std::chrono::seconds kGrace{10};
+constexpr std::chrono::seconds kEndTimeout{10};
 
 /// A board first, a gateway that it needs later: 0 ends first.
 int order_of_end(std::string_view name) {
@@ -55,7 +55,7 @@ Status SimulationControl::kill(std::string_view name) const {
   if (!note) return {};
   note->unplugged = true;
   TRY_STATUS(folder_.remember(name, *note));
-  return end_process(note->mark, SIGKILL, kKillTimeout);
+  return end_process(note->mark, SIGKILL, kBoardKillTimeout);
 }
 
 Status SimulationControl::plug(const Board& board) const {
@@ -79,15 +79,15 @@ std::vector<std::string> SimulationControl::running() const {
 
 Status SimulationControl::stop_everything() const {
   const std::vector<std::string> names = running();
-  // Whoever looks meanwhile shall see that it is wanted, of the boards last: who finds that a board was ended
-  // with all the others finds the others marked. A full disk keeps nothing running.
+  // Others who look meanwhile must see that the end is wanted. Boards are marked last: when one is seen as
+  // ended on request, all the rest is marked already. A full disk keeps nothing running.
   std::for_each(names.rbegin(), names.rend(), [this](const std::string& name) {
     if (auto note = folder_.process(name)) {
       note->unplugged = true;
       (void)folder_.remember(name, *note);
     }
   });
-  // All boards hear it before anybody waits for one of them.
+  // All boards get the signal before any of them is waited for.
   for (const std::string& name : names) {
     const auto note = folder_.process(name);
     if (note && order_of_end(name) == 0) (void)end_process(note->mark, SIGTERM, std::chrono::milliseconds(0));
@@ -96,7 +96,7 @@ Status SimulationControl::stop_everything() const {
   for (const std::string& name : names) {
     const auto note = folder_.process(name);
     if (!note) continue;
-    if (const Status ended = stop_process(note->mark, kGrace); !ended.ok()) {
+    if (const Status ended = stop_process(note->mark, kEndTimeout); !ended.ok()) {
       outcome = at(name, ended.error());
       continue;
     }

@@ -8,7 +8,7 @@
 
 namespace aflguard::sim {
 
-/// Starts and ends the programs of a simulation, through its folder: whoever comes later knows what runs.
+/// Starts and ends the programs of a simulation, through its folder, so that a later command knows what runs.
 /// The caller holds the folder's lock.
 class SimulationControl final {
  public:

@@ -113,7 +113,7 @@ Status BrokerProbe::greet() {
   add_text(body, "aflguard");
   TRY_STATUS(send(kConnect, body));
   TRY(const Packet answer, read_packet());
-  if (answer.type != kConnected || answer.body.size() < 2) return unavailable("it does not speak MQTT 5");
+  if (answer.type != kConnected || answer.body.size() < 2) return unavailable("it does not support MQTT 5");
   if (answer.body[1] != 0) return unavailable("MQTT refuses with code " + std::to_string(answer.body[1]));
   largest_packet_ = find_largest_packet(answer.body);
   return {};

@@ -39,8 +39,8 @@ Result<BrokerAnswer> refusal(SSL* connection, int returned) {
 }
 
 /// In TLS 1.3 this side is done before the broker has looked at the certificate. Its next words are a session
-/// ticket or a refusal: whoever sends before having read them may lose them to a reset connection. A broker
-/// that sends no tickets is silent; the first packet's answer tells then.
+/// ticket or a refusal: a client that sends before it has read them may lose them to a reset connection. A
+/// broker that sends no tickets is silent; then the first packet's answer decides.
 std::optional<BrokerAnswer> early_refusal(SSL* connection) {
   constexpr int kSilenceMilliseconds = 500;
   const int socket = SSL_get_fd(connection);

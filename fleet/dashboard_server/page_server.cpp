@@ -48,8 +48,8 @@ std::string refusal(int status, const std::string& why) {
   return http_answer(status, "text/plain; charset=utf-8", why + "\n", false, kForThisPageOnly);
 }
 
-/// True when `host` ("name:port", as browsers send it) is this machine at that port: whoever comes under
-/// another name was led here by someone else's.
+/// True when `host` ("name:port", as browsers send it) is this machine at that port: a browser that
+/// comes under another name was led here by another site.
 bool is_own_host(std::string_view host, unsigned port) {
   const std::string end = ":" + std::to_string(port);
   if (!host.ends_with(end)) return false;

@@ -42,8 +42,12 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock);
 
 /// One certificate file with its key, by their contents and rights.
-void examine_identity(Findings& findings, const std::string& check, const std::filesystem::path& certificate,
-                      const std::filesystem::path& key, const std::filesystem::path& authority,
+struct IdentityFiles {
+  std::filesystem::path certificate;
+  std::filesystem::path key;  ///< empty: not looked at
+  std::filesystem::path authority;
+};
+void examine_identity(Findings& findings, const std::string& check, const IdentityFiles& files,
                       const Clock& clock, const std::string& how_to_renew);
 
 /// Free space where `path` is.

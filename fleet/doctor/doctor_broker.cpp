@@ -78,7 +78,7 @@ void examine_writing(Findings& findings, BrokerProbe& probe, const FleetTopics& 
     if (!taken.ok()) {
       findings.warning(
           "access-list-writing",
-          "the broker hangs up on whoever publishes what is forbidden (" + taken.error().message + ")",
+          "the broker hangs up on clients that publish what is forbidden (" + taken.error().message + ")",
           "set max_queued_messages in mosquitto.conf as aflguard fleet refresh does");
       return;
     }
@@ -160,7 +160,8 @@ bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSe
   if (!probe.ok()) {
     const std::string more =
         tls_diagnosis(viewer.host, viewer.port, {viewer.authority(), viewer.certificate(), viewer.key()});
-    const std::string reason = probe.error().message + (more.empty() ? "" : "; " + more);
+    const bool adds = !more.empty() && more != probe.error().message;
+    const std::string reason = probe.error().message + (adds ? "; " + more : "");
     findings.problem("broker", "no session at the broker " + place + ": " + reason,
                      advice_for(reason, viewer));
     return false;

@@ -15,7 +15,6 @@ namespace aflguard::fleet {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::days kRenewSoon{30};
 constexpr std::chrono::minutes kFuture{15};
 
 using Lines = std::multimap<std::string, std::string>;
@@ -129,21 +128,23 @@ void examine_identities(Findings& findings, const FleetFolder& folder, const Vie
   const std::string fleet = folder.root.string();
   std::error_code error;
   if (fs::exists(folder.authority() / "ca.key", error)) {
-    examine_identity(findings, "certificate-authority", folder.authority() / "ca.crt",
-                     folder.authority() / "ca.key", folder.authority() / "ca.crt", clock,
+    const auto place = folder.authority();
+    examine_identity(findings, "certificate-authority",
+                     {place / "ca.crt", place / "ca.key", place / "ca.crt"}, clock,
                      "a fleet's authority cannot be renewed: make a new fleet and enrol the boards again");
   }
   for (const std::string name : {"broker", "gateway"}) {
     const fs::path place = name == "broker" ? folder.broker() : folder.gateway();
-    examine_identity(findings, "certificate-" + name, place / (name + ".crt"), place / (name + ".key"),
-                     place / "ca.crt", clock, "aflguard fleet renew " + name + " --fleet " + fleet);
+    examine_identity(findings, "certificate-" + name,
+                     {place / (name + ".crt"), place / (name + ".key"), place / "ca.crt"}, clock,
+                     "aflguard fleet renew " + name + " --fleet " + fleet);
   }
   for (const Viewer& viewer : viewers.viewers) {
     if (viewer.revoked) continue;
     const fs::path place = folder.viewer(viewer.name);
-    examine_identity(findings, "certificate-" + viewer.name, place / (viewer.name + ".crt"),
-                     place / (viewer.name + ".key"), place / "ca.crt", clock,
-                     "aflguard fleet renew " + viewer.name + " --fleet " + fleet);
+    examine_identity(findings, "certificate-" + viewer.name,
+                     {place / (viewer.name + ".crt"), place / (viewer.name + ".key"), place / "ca.crt"},
+                     clock, "aflguard fleet renew " + viewer.name + " --fleet " + fleet);
   }
   for (const std::string_view name : kFleetViewers) {
     if (viewers.find(name) == nullptr) {

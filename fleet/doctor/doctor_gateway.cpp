@@ -14,7 +14,7 @@ using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kConnectTimeout{20};
-/// Gateways speak every two seconds, unless told otherwise.
+/// Gateways publish every two seconds by default.
 constexpr std::chrono::seconds kGatewayTimeout{12};
 constexpr std::chrono::seconds kClockDifference{60};
 constexpr double kStaleSeconds = 900;
@@ -25,7 +25,7 @@ bool hear_gateway(view::FleetWatch& watch) {
   while (!watch.was_connected() && Steady::now() - start < kConnectTimeout) {
     watch.listen(Steady::now() + milliseconds(100));
   }
-  // What was kept comes first; everything that is heard after a moment of silence is news.
+  // What was kept comes first; everything that comes after a moment of silence is news.
   while (watch.was_connected() && Steady::now() - watch.last_retained() < milliseconds(700)) {
     watch.listen(Steady::now() + milliseconds(100));
   }
@@ -51,12 +51,12 @@ void examine_metrics(Findings& findings, const GatewayMetrics& metrics, const Cl
   const auto age = metrics.reference_age_seconds;
   if (age && *age > kStaleSeconds && metrics.updates_per_second.value_or(0) > 0) {
     findings.warning("server-update",
-                     "the server update is " +
+                     "the reference update is " +
                          view::short_duration(std::chrono::seconds(static_cast<std::int64_t>(*age))) +
                          " old while updates come in",
                      "lower reference_interval in gateway.toml, or look at the gateway's log");
   } else if (age) {
-    findings.ok("server-update", "the server update is " + view::formatted("%.0f s old", *age));
+    findings.ok("server-update", "the reference update is " + view::formatted("%.0f s old", *age));
   }
   const auto free = metrics.store_free_bytes;
   const auto total = metrics.store_total_bytes;
@@ -100,7 +100,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
   examine_metrics(findings, gateway.metrics, clock);
   const auto rows = view::by_trouble((*watch)->picture(), clock.wall());
   const view::FleetTally fleet = view::tally(rows);
-  const std::string counts = std::to_string(fleet.devices) + " devices were heard, " +
+  const std::string counts = std::to_string(fleet.devices) + " devices have published, " +
                              std::to_string(fleet.connected) + " are connected";
   if (!rows.empty() && rows.front().trouble.level == view::TroubleLevel::kAlarm) {
     findings.warning("devices", counts + "; worst: " + *rows.front().name + ", " + rows.front().trouble.why,
@@ -112,7 +112,7 @@ void examine_gateway(Findings& findings, const FleetFolder& folder, const Clock&
 
 void examine_client(Findings& findings, const std::string& configuration, const Clock& clock) {
   const std::filesystem::path path = std::filesystem::absolute(configuration).lexically_normal();
-  const auto client = sibling("aflguard-client");
+  const auto client = program_beside_us("aflguard-client");
   const auto outcome = client.ok()
                            ? run_program({client->string(), "--config", path.string(), "--test-config"}, "/")
                            : Result<ProgramOutcome>(client.error());
@@ -127,8 +127,8 @@ void examine_client(Findings& findings, const std::string& configuration, const 
   const std::filesystem::path folder = path.parent_path();
   std::error_code error;
   if (std::filesystem::exists(folder / "device.crt", error)) {
-    examine_identity(findings, "client-certificate", folder / "device.crt", folder / "device.key",
-                     folder / "ca.crt", clock,
+    examine_identity(findings, "client-certificate",
+                     {folder / "device.crt", folder / "device.key", folder / "ca.crt"}, clock,
                      "aflguard device renew NAME where the authority is, then its bundle to this board");
   }
   examine_disk(findings, "client-disk", folder);

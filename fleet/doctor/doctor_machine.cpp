@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::system_clock;
 
-constexpr std::chrono::days kRenewSoon{30};
 constexpr double kLittleShare = 0.05;
 constexpr double kVeryLittleShare = 0.01;
 constexpr double kLittleBytes = 1e9;
@@ -30,10 +29,10 @@ void examine_programs(Findings& findings, bool with_fleet) {
   std::string present = std::string("aflguard ") + kVersion;
   std::error_code error;
   for (const char* name : {"aflguard-gateway", "aflguard-client"}) {
-    if (sibling(name).ok()) present += std::string(", ") + name;
+    if (program_beside_us(name).ok()) present += std::string(", ") + name;
   }
   findings.ok("programs", "programs: " + present);
-  if (with_fleet && !sibling("aflguard-gateway").ok()) {
+  if (with_fleet && !program_beside_us("aflguard-gateway").ok()) {
     findings.warning("program-gateway", "aflguard-gateway is not beside this program",
                      "install it where the gateway runs");
   }
@@ -99,6 +98,24 @@ bool examine_key_file(Findings& findings, const std::string& check, const fs::pa
   return true;
 }
 
+/// False when the certificate is not valid now.
+bool examine_validity(Findings& findings, const std::string& check, const fs::path& certificate,
+                      const CertificateFacts& facts, const Clock& clock, const std::string& how_to_renew) {
+  const auto now = clock.wall();
+  if (now < facts.not_before) {
+    findings.problem(check,
+                     certificate.string() + " begins " + to_rfc3339(facts.not_before) + ", the clock says " +
+                         to_rfc3339(now),
+                     "set the clock of the machine that made it, or of this one");
+    return false;
+  }
+  if (now > facts.not_after) {
+    findings.problem(check, certificate.string() + " ended " + to_rfc3339(facts.not_after), how_to_renew);
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void examine_disk(Findings& findings, const std::string& check, const fs::path& path) {
@@ -123,41 +140,31 @@ void examine_space(Findings& findings, const std::string& check, double free_byt
   }
 }
 
-void examine_identity(Findings& findings, const std::string& check, const fs::path& certificate,
-                      const fs::path& key, const fs::path& authority, const Clock& clock,
-                      const std::string& how_to_renew) {
-  const auto pem = read_text_file(certificate, kMaxPemBytes);
-  const auto authority_pem = read_text_file(authority, kMaxPemBytes);
+void examine_identity(Findings& findings, const std::string& check, const IdentityFiles& files,
+                      const Clock& clock, const std::string& how_to_renew) {
+  const auto pem = read_text_file(files.certificate, kMaxPemBytes);
+  const auto authority_pem = read_text_file(files.authority, kMaxPemBytes);
   if (!pem.ok() || !authority_pem.ok()) {
     findings.problem(check, (pem.ok() ? authority_pem : pem).error().message, "restore it from a backup");
     return;
   }
   const auto facts = read_certificate_facts(*pem, *authority_pem);
   if (!facts.ok()) {
-    findings.problem(check, certificate.string() + ": " + facts.error().message, how_to_renew);
+    findings.problem(check, files.certificate.string() + ": " + facts.error().message, how_to_renew);
     return;
   }
   if (!facts->of_authority) {
-    findings.problem(check, certificate.string() + " is not of the authority in " + authority.string(),
+    findings.problem(check,
+                     files.certificate.string() + " is not of the authority in " + files.authority.string(),
                      "one of the two is another fleet's; " + how_to_renew);
     return;
   }
-  if (clock.wall() < facts->not_before) {
-    findings.problem(check,
-                     certificate.string() + " begins " + to_rfc3339(facts->not_before) + ", the clock says " +
-                         to_rfc3339(clock.wall()),
-                     "set the clock of the machine that made it, or of this one");
-    return;
-  }
-  if (clock.wall() > facts->not_after) {
-    findings.problem(check, certificate.string() + " ended " + to_rfc3339(facts->not_after), how_to_renew);
-    return;
-  }
-  if (!key.empty()) {
-    if (!examine_key_file(findings, check, key)) return;
-    const auto secret = read_text_file(key, kMaxPemBytes);
+  if (!examine_validity(findings, check, files.certificate, *facts, clock, how_to_renew)) return;
+  if (!files.key.empty()) {
+    if (!examine_key_file(findings, check, files.key)) return;
+    const auto secret = read_text_file(files.key, kMaxPemBytes);
     if (!secret.ok() || !belong_together(*pem, *secret)) {
-      findings.problem(check, key.string() + " is not the key of " + certificate.string(),
+      findings.problem(check, files.key.string() + " is not the key of " + files.certificate.string(),
                        "restore both from one backup; " + how_to_renew);
       return;
     }

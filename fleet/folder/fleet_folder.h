@@ -25,7 +25,7 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path operator_folder() const { return root / "operator"; }
   [[nodiscard]] std::filesystem::path viewer_book() const { return root / "viewers.json"; }
   [[nodiscard]] std::filesystem::path viewers() const { return root / "viewers"; }
-  /// The operator is the first of the viewers, and has always had a folder of its own.
+  /// The operator is the first of the viewers, and has always had its own folder.
   [[nodiscard]] std::filesystem::path viewer(std::string_view name) const {
     return name == "operator" ? operator_folder() : viewers() / name;
   }

@@ -42,7 +42,7 @@ struct ViewerBook {
 };
 
 /// Every fleet has these: for people (`aflguard monitor`), for the dashboard, and for short looks
-/// (`aflguard doctor`, `aflguard status`). Each has an identity of its own, because a broker that makes
+/// (`aflguard doctor`, `aflguard status`). Each has its own identity, because a broker that makes
 /// client ids from certificates lets one connection per identity live.
 inline constexpr std::array<std::string_view, 3> kFleetViewers = {"operator", "dashboard", "doctor"};
 

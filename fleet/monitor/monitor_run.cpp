@@ -23,7 +23,7 @@ using std::chrono::system_clock;
 constexpr milliseconds kScreenInterval{500};
 constexpr milliseconds kLineInterval{5000};
 /// How often messages are taken in while no key is pressed.
-constexpr milliseconds kGlance{100};
+constexpr milliseconds kPollInterval{100};
 /// A lone Escape is a key when nothing has followed for this long.
 constexpr milliseconds kEscapeWait{40};
 constexpr std::chrono::seconds kConnectTimeout{30};
@@ -87,7 +87,7 @@ class ScreenLoop final {
   void wait() const {
     pollfd waiting[] = {{signals_.descriptor(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
     const auto left = std::chrono::ceil<milliseconds>(next_ - Steady::now());
-    const auto limit = keys_.pending() ? std::min(kGlance, kEscapeWait) : kGlance;
+    const auto limit = keys_.pending() ? std::min(kPollInterval, kEscapeWait) : kPollInterval;
     (void)::poll(waiting, terminal_.has_keys() ? 2 : 1,
                  static_cast<int>(std::clamp(left, milliseconds(0), limit).count()));
   }
@@ -166,7 +166,7 @@ Status run_lines(FleetWatch& watch, const fleet::ViewerIdentity& identity, const
   std::string told;
   auto next = Steady::now() + interval;
   while (true) {
-    watch.listen(std::min(next, Steady::now() + kGlance));
+    watch.listen(std::min(next, Steady::now() + kPollInterval));
     while (const auto signal = signals.next()) {
       if (*signal == SIGTSTP) {
         ::raise(SIGSTOP);
@@ -204,7 +204,7 @@ Status run_lines(FleetWatch& watch, const fleet::ViewerIdentity& identity, const
 Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identity) {
   const auto start = Steady::now();
   while (!watch.was_connected()) {
-    watch.listen(Steady::now() + kGlance);
+    watch.listen(Steady::now() + kPollInterval);
     // Both versions of the protocol had their turn.
     if (watch.failures() >= 2 || Steady::now() - start > kConnectTimeout) {
       return unavailable(watch.problem().empty()
@@ -215,7 +215,7 @@ Status wait_for_snapshot(FleetWatch& watch, const fleet::ViewerIdentity& identit
   const auto connected = Steady::now();
   while (watch.picture().answers() == 0 && Steady::now() - watch.last_retained() < kQuiet &&
          Steady::now() - connected < kLongestSnapshot && !watch.taken_over()) {
-    watch.listen(Steady::now() + kGlance);
+    watch.listen(Steady::now() + kPollInterval);
   }
   return {};
 }

@@ -20,7 +20,7 @@ std::string number(const std::optional<std::uint64_t>& count) {
   return count ? grouped(*count) : "-";
 }
 
-/// What the board tells of itself; few tell everything.
+/// What the board reports of itself; few report everything.
 std::string board_text(const DeviceStatus& status) {
   std::string text;
   const auto add = [&](const char* format, const std::optional<double>& value) {
@@ -68,7 +68,7 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
   return list;
 }
 
-/// The past, as far as the gateway told it, and then every one of the latest verdicts.
+/// The past, as far as the gateway sent it, and then every one of the latest verdicts.
 std::vector<std::optional<double>> ratios(const FleetState& picture, const std::string& name,
                                           const DevicePicture& device, std::size_t columns) {
   const std::vector<JudgedDistance> recent =

@@ -54,16 +54,32 @@ std::string versions_old(const GatewayMetrics& metrics) {
   return age + (age == "1" ? " version old" : " versions old");
 }
 
-std::size_t put_spark(Frame& frame, std::size_t row, std::size_t column, std::size_t width,
-                      const std::string& name, const TimeSeries& series, const std::string& value,
-                      bool from_zero, WallTime from, WallTime to, Glyphs glyphs) {
+struct Place {
+  std::size_t row;
+  std::size_t column;
+  std::size_t width;
+};
+
+struct Curve {
+  const char* name;
+  const TimeSeries& series;
+  std::string latest;
+  bool from_zero;
+};
+
+struct Span {
+  WallTime from;
+  WallTime to;
+};
+
+void put_spark(Frame& frame, const Place& place, const Curve& curve, const Span& span, Glyphs glyphs) {
   constexpr std::size_t kName = 12;
-  const std::size_t room = width > kName + value.size() + 2 ? width - kName - value.size() - 2 : 0;
-  std::size_t at = frame.put(row, column, name, Style::kDim);
-  at = column + kName;
-  const auto means = series.means(from, to, room);
-  at = frame.put(row, at, sparkline(means, from_zero, glyphs), Style::kAccent);
-  return frame.put(row, at + 1, value, Style::kBold);
+  const std::size_t taken = kName + curve.latest.size() + 2;
+  const auto means = curve.series.means(span.from, span.to, place.width > taken ? place.width - taken : 0);
+  (void)frame.put(place.row, place.column, curve.name, Style::kDim);
+  const std::size_t end =
+      frame.put(place.row, place.column + kName, sparkline(means, curve.from_zero, glyphs), Style::kAccent);
+  (void)frame.put(place.row, end + 1, curve.latest, Style::kBold);
 }
 
 Style share_style(double share) {
@@ -131,7 +147,7 @@ std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally&
   model.add("accepted", count_text(metrics.accepted));
   model.add("rejected", count_text(metrics.rejected));
   model.add("mean delay", formatted("%.1f", metrics.mean_delay));
-  model.add("server update", versions_old(metrics));
+  model.add("reference update", versions_old(metrics));
   FactLine engine(frame, row++);
   engine.add("rejected by", reasons(metrics.rejected_by));
   engine.add("refused", reasons(metrics.refused));
@@ -143,12 +159,15 @@ std::size_t put_fleet(Frame& frame, const FleetState& picture, const FleetTally&
   const std::size_t width = frame.size().columns - 2;
   const bool wide = frame.size().columns >= kWide;
   const std::size_t half = wide ? width / 2 : width;
-  put_spark(frame, row, 1, half, "test error", picture.test_error(),
-            formatted("%.4f", picture.test_error().latest()), /*from_zero=*/false, from, now, glyphs);
+  const TimeSeries& error = picture.test_error();
+  put_spark(frame, {row, 1, half},
+            {"test error", error, formatted("%.4f", error.latest()), /*from_zero=*/false}, {from, now},
+            glyphs);
   if (!wide) ++row;
-  put_spark(frame, row, wide ? 1 + half + 1 : 1, wide ? half - 1 : half, "updates/s",
-            picture.updates_per_second(), formatted("%.1f", lately(picture.updates_per_second(), now)),
-            /*from_zero=*/true, from, now, glyphs);
+  const TimeSeries& rate = picture.updates_per_second();
+  put_spark(frame, wide ? Place{row, 1 + half + 1, half - 1} : Place{row, 1, half},
+            {"updates/s", rate, formatted("%.1f", lately(rate, now)), /*from_zero=*/true}, {from, now},
+            glyphs);
   return row + 1;
 }
 

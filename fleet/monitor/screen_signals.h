@@ -9,8 +9,8 @@
 
 namespace aflguard::view {
 
-/// Signals of a terminal and of whoever wants to end this program, as something to poll. To be made before
-/// any thread, which inherits that they are blocked.
+/// Signals of a terminal, and those that ask this program to end, as something to poll. Make it before any
+/// thread: threads inherit that the signals are blocked.
 class ScreenSignals final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<ScreenSignals>> install();

@@ -67,8 +67,8 @@ systemctl enable --now --no-block ssh.service || true
 )sh";
 
 // cloud-init runs these at every boot, early: what a power loss interrupts is done at the next one, and the
-// wizard that waits for a keyboard comes later. `runcmd` has neither. The set-up itself waits in a service of
-// its own until the file systems are there, so that nothing at boot waits for it. Before the identity's
+// wizard that waits for a keyboard comes later. `runcmd` has neither. The set-up itself waits in a separate
+// service until the file systems are there, so that nothing at boot waits for it. Before the identity's
 // service: that one would take the archive at a later boot, and a newer package beside it would not be
 // installed.
 constexpr const char* kBootCommands =

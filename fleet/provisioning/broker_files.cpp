@@ -25,7 +25,7 @@ std::string limits(const FleetSettings& settings) {
          "of\n"
          "# updates that the broker has acknowledged while a gateway pauses. (0, for no limit, makes "
          "Mosquitto\n"
-         "# hang up on whoever publishes what the access list forbids.)\n" +
+         "# hang up on clients that publish what the access list forbids.)\n" +
          line("max_queued_messages", "1000000") +
          line("max_queued_bytes", std::to_string(settings.queue_bytes)) +
          "# Few at a time: a receiver that stalls holds this many in memory beside the shared copy.\n" +
@@ -50,7 +50,7 @@ std::string listener(const FleetSettings& settings, const FleetFolder& folder) {
          line("certfile", (folder.broker() / "broker.crt").string()) +
          line("keyfile", (folder.broker() / "broker.key").string()) +
          line("crlfile", folder.revocation_list().string()) +
-         "# The certificate's name is the user and the client id: nobody can speak as another, nor push\n"
+         "# The certificate's name is the user and the client id: nobody can publish as another, nor push\n"
          "# another out by taking its client id.\n" +
          line("use_identity_as_username", "true") + line("use_username_as_clientid", "true") +
          line("acl_file", folder.access_list().string());

@@ -31,7 +31,7 @@ struct IssuedCertificate {
   std::chrono::system_clock::time_point not_after;
 };
 
-/// A certificate with a key that was made for it; whoever holds this keeps `private_pem` secret.
+/// A certificate with a key that was made for it; the holder keeps `private_pem` secret.
 struct Credential {
   IssuedCertificate certificate;
   std::string private_pem;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMaxKeyBytes = 256;
 
-std::string line(const std::string& key, const std::string& value) {
+std::string file_line(const std::string& key, const std::string& value) {
   return key + " " + value + "\n";
 }
 
@@ -57,12 +57,13 @@ std::string dashboard_listener(const FleetSettings& settings, const FleetFolder&
   return "# The dashboard's pages: WebSockets over TLS. Names and client ids come from the password file, "
          "which\n"
          "# the certificates' names are not in; the access list lets them read, and ask for history.\n" +
-         line("listener", std::to_string(settings.dashboard_port) + " " + settings.dashboard_host) +
-         line("protocol", "websockets") + line("allow_anonymous", "false") +
-         line("certfile", (folder.broker() / "broker.crt").string()) +
-         line("keyfile", (folder.broker() / "broker.key").string()) +
-         line("password_file", folder.dashboard_passwords().string()) +
-         line("use_username_as_clientid", "true") + line("acl_file", folder.dashboard_access_list().string());
+         file_line("listener", std::to_string(settings.dashboard_port) + " " + settings.dashboard_host) +
+         file_line("protocol", "websockets") + file_line("allow_anonymous", "false") +
+         file_line("certfile", (folder.broker() / "broker.crt").string()) +
+         file_line("keyfile", (folder.broker() / "broker.key").string()) +
+         file_line("password_file", folder.dashboard_passwords().string()) +
+         file_line("use_username_as_clientid", "true") +
+         file_line("acl_file", folder.dashboard_access_list().string());
 }
 
 std::string dashboard_access_list(const FleetSettings& settings) {
@@ -70,9 +71,9 @@ std::string dashboard_access_list(const FleetSettings& settings) {
   std::string text = "# Made by `aflguard fleet ...`: changes here are lost.\n";
   for (const char* topic : {"up/+/status", "gateway/status", "gateway/metrics", "gateway/devices/+", "events",
                             "tell/dashboard/history"}) {
-    text += line("pattern read", fleet + topic);
+    text += file_line("pattern read", fleet + topic);
   }
-  return text + line("pattern write", fleet + "ask/dashboard/history");
+  return text + file_line("pattern write", fleet + "ask/dashboard/history");
 }
 
 Status write_dashboard_access(const FleetSettings& settings, const FleetFolder& folder,

@@ -9,13 +9,13 @@
 
 namespace aflguard::fleet {
 
-/// The dashboard's way into the broker (docs/dashboard.md): a listener of its own for WebSockets over TLS.
+/// The dashboard's way into the broker (docs/dashboard.md): a separate listener for WebSockets over TLS.
 /// Browsers and client certificates do not go together well, so it takes a password, and only of users that
 /// may read what is for people to read and ask for history.
 ///
-/// Mosquitto lets whoever chooses a client id push out another of that id, the gateway too. So the user's
-/// name is the client id here as well, and there are several users, dashboard~1 and on, one for each page
-/// that is open. '~' is in no name of a device or program.
+/// A client that chooses its id can push out another client of that id in Mosquitto, the gateway too. So the
+/// user's name is the client id here as well, and there are several users, dashboard~1 and on, one for each
+/// page that is open. '~' is in no name of a device or program.
 inline constexpr int kDashboardSeats = 16;
 
 /// Where the page reaches that listener: one that is bound to every address has the broker's name.

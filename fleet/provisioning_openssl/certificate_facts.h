@@ -9,7 +9,10 @@
 
 namespace aflguard::fleet {
 
-/// What a certificate says, for whoever looks for what is wrong.
+/// A certificate that ends sooner than that should be renewed now.
+inline constexpr std::chrono::days kRenewSoon{30};
+
+/// What a certificate says, for the search for a fault.
 struct CertificateFacts {
   std::string name;  ///< the subject's common name
   std::chrono::system_clock::time_point not_before;

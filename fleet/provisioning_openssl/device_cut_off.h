@@ -11,6 +11,9 @@
 
 namespace aflguard::fleet {
 
+/// How long the broker may take to cut off a session.
+inline constexpr std::chrono::seconds kCutOffTimeout{15};
+
 enum class CutOff : std::uint8_t {
   kDone,              ///< the broker refuses the device, and its live session has ended
   kBrokerNotRunning,  ///< everything is written; the broker will refuse the device from its start on

@@ -7,7 +7,7 @@
 
 namespace aflguard::view {
 
-/// The fleet in one line, for logs and for whoever has no terminal.
+/// The fleet in one line, for logs and for output that is not a terminal.
 [[nodiscard]] std::string summary_line(const FleetState& picture, WallTime now);
 
 /// One line for an event.

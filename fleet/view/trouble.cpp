@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kGatewaySilence{10};
 /// Retained metrics come at once, however old they are; clocks of two machines differ a little.
 constexpr std::chrono::seconds kClockDifference{60};
 
-/// 0 while it speaks.
+/// 0 while it publishes.
 std::chrono::seconds gateway_silence(const GatewayPicture& gateway, WallTime now) {
   using std::chrono::seconds;
   seconds silence{0};

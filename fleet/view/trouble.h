@@ -12,7 +12,7 @@ namespace aflguard::view {
 enum class TroubleLevel : std::uint8_t { kNone, kNotice, kWarning, kAlarm };
 [[nodiscard]] std::string_view to_string(TroubleLevel level);
 
-/// How much a device deserves someone's attention, and why.
+/// How much a device deserves attention, and why.
 struct Trouble {
   TroubleLevel level = TroubleLevel::kNone;
   double score = 0;  ///< orders devices: the higher, the sooner someone should look

@@ -16,9 +16,9 @@
 
 namespace aflguard::gateway {
 
-/// The keys of the fleet's device book, read again whenever the file has changed: who is added is known, and
-/// who is revoked is refused, without a restart. A key whose certificate has ended is found as expired: a
-/// broker looks at certificates only when a device connects. find() from any thread, the rest from one.
+/// The keys of the fleet's device book, read again whenever the file has changed: enrolment and revocation
+/// take effect without a restart. A key whose certificate has ended is found as expired: a broker checks
+/// certificates only when a device connects. find() from any thread, the rest from one.
 class LiveRegistry final : public DeviceRegistry {
  public:
   /// `clock` and `log` are borrowed.

@@ -15,9 +15,9 @@
 
 namespace aflguard::gateway {
 
-/// Counts every refused message by reason and logs it, but no more than one line per sender and reason in a
-/// while, and not many of all: who floods the gateway does not flood its log, nor does a whole fleet that was
-/// given the wrong model. Safe from several threads.
+/// Counts every refused message by reason. Logs at most one line per sender and reason in a while, and few in
+/// all: neither a flooding sender nor a whole fleet with the wrong model floods the log. Safe from several
+/// threads.
 class RefusalLog final {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -49,7 +49,7 @@ class RefusalLog final {
   mutable std::mutex mutex_;
   std::map<RefusalReason, std::uint64_t> counts_;
   std::map<std::pair<std::string, RefusalReason>, Quiet> quiet_;
-  Quiet everybody_;  ///< how long the count of spoken lines holds, and what was held back meanwhile
+  Quiet everybody_;  ///< how long the count of logged lines holds, and what was held back meanwhile
   std::size_t spoken_ = 0;
   std::vector<Line> lines_;
   std::map<std::string, std::uint64_t, std::less<>> by_sender_;

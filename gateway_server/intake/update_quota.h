@@ -10,8 +10,7 @@
 namespace aflguard::gateway {
 
 /// The places that each device has among the updates that wait for verification and judgement. An honest
-/// device has one update on its way, perhaps twice; one that sends more finds its own places taken and nobody
-/// else's.
+/// device has one update on its way, perhaps twice; one that sends more fills only its own places.
 class UpdateQuota final {
  public:
   /// Given back when the last copy is gone.

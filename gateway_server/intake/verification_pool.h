@@ -38,8 +38,8 @@ struct EnvelopeFindings {
                                                      const UpdateRules& rules,
                                                      EnvelopeFindings* findings = nullptr);
 
-/// Threads that verify envelopes from a bounded queue, one of each device in turn, and hand on what is
-/// genuine.
+/// Threads that verify envelopes from a bounded queue, one of each device in turn, and hand on the genuine
+/// ones.
 class VerificationPool final {
  public:
   struct Limits {

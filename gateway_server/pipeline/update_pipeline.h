@@ -72,7 +72,7 @@ class UpdatePipeline final : private JudgeListener {
   void voters_changed() { judging_.submit(VotersChanged{}); }
 
   [[nodiscard]] std::optional<SealedReply> next_sealed() { return sealed_.try_pop(); }
-  /// Durable verdicts, for people. Of very many at once, some are left out.
+  /// Durable verdicts, to show to people. When very many come at once, some are left out.
   [[nodiscard]] std::optional<JudgedUpdate> next_judged() { return judged_.try_pop(); }
   /// The newest durable model; null before start().
   [[nodiscard]] SharedModel model() const { return replies_.model(); }

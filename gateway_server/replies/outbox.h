@@ -17,7 +17,7 @@ class Outbox final {
  public:
   Outbox(MessageBus& bus, std::size_t max_bytes) : bus_(bus), max_bytes_(max_bytes) {}
 
-  /// False when the bound is reached: nothing is kept, the device will ask again.
+  /// False when the bound is reached: the envelope is dropped, and the device asks again.
   [[nodiscard]] bool add(const std::string& topic, Bytes envelope);
   /// Replaces what still waits for that topic.
   void set(Message message) { latest_[message.topic] = std::move(message); }

@@ -7,7 +7,7 @@
 
 namespace aflguard::gateway {
 
-/// Signs what the gateway says. One thread uses it.
+/// Signs the gateway's messages. Used by one thread.
 class ReplySigner final {
  public:
   /// `terms`: fleet, hash and training settings that every model message carries; version and vector are

@@ -43,7 +43,7 @@ struct GatewaySettings {
     std::string name = "aflguard";
     double lambda = 1.5;
     std::uint64_t reference_interval = 10;
-    double reference_share = 0.1;  ///< of one core's time, at most, that goes into server updates
+    double reference_share = 0.1;  ///< of one core's time, at most, that goes into reference updates
     std::uint64_t max_delay = 1000;
     std::uint64_t history = 32;  ///< versions kept for guards that look at base models
     Seconds voter_timeout{

@@ -52,7 +52,7 @@ CREATE TABLE evaluations (
 ALTER TABLE verdicts ADD COLUMN altered REAL NOT NULL DEFAULT 0;           -- share of the update's length
 ALTER TABLE verdicts ADD COLUMN alterations INTEGER NOT NULL DEFAULT 0;    -- bits: core/verdict/verdict.h
 )sql",
-    // 3: the server update apart, because it changes rarely; every row with a checksum.
+    // 3: the reference update apart, because it changes rarely; every row with a checksum.
     R"sql(
 CREATE TABLE reference (
   id INTEGER PRIMARY KEY CHECK (id = 1),

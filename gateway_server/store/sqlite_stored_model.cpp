@@ -1,5 +1,6 @@
 #include "gateway_server/store/sqlite_stored_model.h"
 
+#include "core/base/short_text.h"
 #include "gateway_server/store/sqlite_database.h"
 
 namespace aflguard::gateway {
@@ -13,8 +14,8 @@ Result<SavedModel> read_stored_model(const std::filesystem::path& store, const M
   TRY(auto database, SqliteDatabase::open(store, SqliteDatabase::Access::kReadOnly));
   TRY(const std::string hash, database.query_text("SELECT value FROM meta WHERE key = 'model'"));
   if (hash != model.hash) {
-    return invalid_input(store.string() + ": holds a model with layout " + hash.substr(0, 12) +
-                         "..., the package '" + model.name + "' has " + model.hash.substr(0, 12) + "...");
+    return invalid_input(store.string() + ": holds a model with layout " + short_hash(hash) +
+                         ", the package '" + model.name + "' has " + short_hash(model.hash));
   }
   TRY(auto select, database.prepare("SELECT aggregator FROM state WHERE id = 1"));
   TRY(const bool found, select.step());

@@ -37,7 +37,7 @@ class DeviceSummaries final {
   void state_changed(const std::string& device, DeviceState state, Time now);
   /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
-  /// Everything is to be told again: there is a new broker.
+  /// Everything is to be published again: there is a new broker.
   void all_due(Time now);
 
   struct Due {

@@ -12,8 +12,8 @@
 
 namespace aflguard::gateway {
 
-/// The topic `events`: what happens, to whoever listens now. At most kPerSecond in any second; what is left
-/// out is told as a number by one event `muted`. One thread.
+/// The topic `events`: what happens, for subscribers of the moment. At most kPerSecond in any second; one
+/// event `muted` reports how many were left out. One thread.
 class EventStream final {
  public:
   static constexpr std::size_t kPerSecond = 20;

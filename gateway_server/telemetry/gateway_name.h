@@ -4,7 +4,7 @@
 
 namespace aflguard::gateway {
 
-/// Who speaks in gateway/status and gateway/metrics.
+/// Who publishes gateway/status and gateway/metrics.
 struct GatewayName {
   std::string fleet;
   std::string guard;

@@ -14,7 +14,7 @@
 
 namespace aflguard::gateway {
 
-/// Home Assistant's MQTT discovery: retained messages that tell it which sensors there are and where their
+/// Home Assistant's MQTT discovery: retained messages that say which sensors there are and where their
 /// values come from (gateway/metrics, gateway/devices/<device>, up/<device>/status). It reads those itself.
 /// One thread.
 class HomeAssistant final {

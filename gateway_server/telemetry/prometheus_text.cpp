@@ -11,7 +11,7 @@
 namespace aflguard::gateway {
 namespace {
 
-/// The guard's verdicts that reject; the others are no reasons to.
+/// The guard's verdicts that reject; the other reasons belong to accepted updates.
 constexpr Reason kFirstRejection = Reason::kTooFar;
 constexpr Reason kLastRejection = Reason::kResidualTooLong;
 
@@ -113,10 +113,11 @@ void write_model(Writer& out, const GatewayCounters& counters, const GatewayMetr
     age = std::max(0.0,
                    static_cast<double>(counters.version) - static_cast<double>(*metrics.reference_version));
   }
-  out.gauge("aflguard_reference_age_versions", "Model versions since the server update was computed.", age);
-  out.gauge("aflguard_reference_age_seconds", "Seconds since the server update was computed.",
+  out.gauge("aflguard_reference_age_versions", "Model versions since the reference update was computed.",
+            age);
+  out.gauge("aflguard_reference_age_seconds", "Seconds since the reference update was computed.",
             metrics.reference_age_seconds);
-  out.counter("aflguard_references_total", "Server updates computed.", counters.references);
+  out.counter("aflguard_references_total", "Reference updates computed.", counters.references);
 }
 
 void write_fleet(Writer& out, const Scrape& scrape) {

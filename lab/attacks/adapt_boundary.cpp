@@ -82,7 +82,11 @@ AttackKind adapt_boundary_kind() {
           },
           .make_on_device = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
             return std::make_unique<AdaptBoundaryOnDevice>(settings);
-          }};
+          },
+          .on_device =
+              "adaptive: the point against the honest direction that AFLGuard accepts, as far as the device "
+              "knows: "
+              "with --trusted from the guard's samples, else from its own update"};
 }
 
 }  // namespace aflguard::lab

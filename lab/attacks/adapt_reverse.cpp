@@ -35,7 +35,8 @@ AttackKind adapt_reverse_kind() {
           },
           .make_on_device = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
             return std::make_unique<AdaptReverse>(std::nullopt, settings.option("factor", 100));
-          }};
+          },
+          .on_device = "adaptive, reversed: -100 times the device's own honest update"};
 }
 
 }  // namespace aflguard::lab

@@ -67,6 +67,7 @@ struct AttackKind {
   /// How it does with less than `needs`, or otherwise than in the lab; null: as `make`, if nothing is
   /// missing.
   MakeAttack make_on_device = nullptr;
+  std::string_view on_device = {};  ///< what it is then; with `make_on_device` only
   /// The device computes its honest update before each answer, asked for or not: it is as slow as the others.
   bool trains_first = true;
   bool not_finite = false;         ///< sends numbers that the product's encoder refuses to write

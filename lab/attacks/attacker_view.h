@@ -44,7 +44,7 @@ class AttackerView {
   /// The samples that it knows: everyone's in the lab, its own on a live device.
   [[nodiscard]] virtual Result<const Dataset*> samples() = 0;
 
-  /// What this device would send if it were honest: computed on a fresh mini-batch of its own samples.
+  /// What this device would send if it were honest: computed on a fresh mini-batch from its own samples.
   [[nodiscard]] virtual Status own_update(std::span<float> update) = 0;
   /// The same after `lie` has changed the mini-batch.
   [[nodiscard]] virtual Status false_update(const Lie& lie, std::span<float> update) = 0;

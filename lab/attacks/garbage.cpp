@@ -37,6 +37,7 @@ AttackKind garbage_kind() {
       .make_on_device = [](const AttackSettings&) -> std::unique_ptr<Attack> {
         return std::make_unique<GarbageOnDevice>();
       },
+      .on_device = "random bytes, a whole message under a valid signature",
       .damage = fill_message};
 }
 

@@ -30,7 +30,7 @@ struct CampaignOptions {
   std::size_t jobs = 1;  ///< runs side by side
 };
 
-/// How far the campaign is: told at the start, after every run, and about every second in between.
+/// How far the campaign is: reported at the start, after every run, and about every second in between.
 struct CampaignProgress {
   std::size_t done = 0;  ///< runs
   std::size_t total = 0;

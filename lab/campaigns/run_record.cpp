@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "aflguard.lab.run/1";
+constexpr const char* kRecordSchema = "aflguard.lab.run/1";
 constexpr std::uint64_t kLargestFile = 1 << 20;
 
 Json number(const std::optional<double>& value) {
@@ -42,7 +42,7 @@ RunRecord parse(const Json& json, const ExperimentSettings& settings) {
 
 Json to_json(const RunRecord& record, const Json& context) {
   const ExperimentResult& result = record.result;
-  return {{"schema", kSchema},
+  return {{"schema", kRecordSchema},
           {"test_error", number(result.metrics.test_error)},
           {"attack_success", number(result.metrics.attack_success)},
           {"mse", number(result.metrics.mse)},
@@ -63,7 +63,8 @@ Result<RunRecord> read_run(const std::filesystem::path& path, const ExperimentSe
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object()) return corrupt(path.string() + " is not a stored run");
   try {
-    if (json.at("schema") != kSchema) return corrupt(path.string() + " is not a stored run of this version");
+    if (json.at("schema") != kRecordSchema)
+      return corrupt(path.string() + " is not a stored run of this version");
     if (json.at("fingerprint") != fingerprint(settings)) {
       return invalid_input(path.string() + " holds a run of other settings; choose another output folder");
     }

@@ -25,7 +25,7 @@ struct Catalog {
 /// all_guards() and all_attacks().
 [[nodiscard]] Catalog full_catalog();
 
-/// The model under test. Each run gets a Trainer of its own, because a Trainer belongs to one thread.
+/// The model under test. Each run gets its own Trainer, because a Trainer belongs to one thread.
 struct ModelSource {
   std::function<Result<std::unique_ptr<Trainer>>()> make_trainer;
   std::function<Result<std::vector<float>>(std::uint64_t seed)> initial;  ///< theta^0

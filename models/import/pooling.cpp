@@ -47,7 +47,7 @@ Result<Pool> read_pool(const Node& node, const Shape& x) {
   return pool;
 }
 
-/// Runtimes demand padding smaller than the kernel. Other padding becomes a node of its own.
+/// Runtimes demand padding smaller than the kernel. Other padding becomes a separate node.
 Value pad_outside(ImportContext& c, Window& window, const Value& x, float fill) {
   bool fits = true;
   for (std::size_t i = 0; i < window.rank(); ++i) {

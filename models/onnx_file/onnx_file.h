@@ -10,7 +10,7 @@ namespace aflguard::models {
 
 // The one place that knows ONNX's file format (protobuf).
 
-/// kCorrupt when the bytes are no ONNX model; kUnsupported, naming the thing, for what we never read:
+/// kCorrupt when the bytes are not an ONNX model; kUnsupported, naming the thing, for what we never read:
 /// weights in other files, sparse or quantised weights, functions inside the model.
 [[nodiscard]] Result<OnnxModel> parse_onnx(const std::string& bytes);
 [[nodiscard]] Result<OnnxModel> read_onnx(const std::filesystem::path& path);

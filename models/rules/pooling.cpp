@@ -62,7 +62,7 @@ Value spread_over_tiles(RuleContext& c, const Window& window, const Value& dy) {
   return c.g.pad(c.g.reshape(repeated, joined), pads);
 }
 
-/// Any other windows: a transposed convolution with a kernel of ones, every channel an image of its own.
+/// Any other windows: a transposed convolution with a kernel of ones, every channel a separate image.
 Value spread_by_convolution(RuleContext& c, const Window& window, const Value& dy) {
   const auto alone = [](Shape shape) {
     shape[0] = {shape[0].value * shape[1].value, shape[0].batch};

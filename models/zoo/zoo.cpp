@@ -57,18 +57,21 @@ const std::vector<ZooEntry>& zoo() {
   return entries;
 }
 
-Result<ForwardModel> build_zoo_model(std::string_view name, const ZooOptions& options) {
+Result<const ZooEntry*> find_zoo_entry(std::string_view name) {
   std::string names;
   for (const ZooEntry& entry : zoo()) {
-    if (name == entry.name) {
-      TRY_STATUS(check_options(entry, options));
-      auto model = entry.build(options);
-      if (!model.ok()) return at("model '" + std::string(name) + "'", model.error());
-      return model;
-    }
+    if (name == entry.name) return &entry;
     names += std::string(names.empty() ? "" : ", ") + entry.name;
   }
   return not_found("there is no model '" + std::string(name) + "' in the zoo; it has " + names);
+}
+
+Result<ForwardModel> build_zoo_model(std::string_view name, const ZooOptions& options) {
+  TRY(const ZooEntry* entry, find_zoo_entry(name));
+  TRY_STATUS(check_options(*entry, options));
+  auto model = entry->build(options);
+  if (!model.ok()) return at("model '" + std::string(name) + "'", model.error());
+  return model;
 }
 
 }  // namespace aflguard::models

@@ -28,7 +28,10 @@ struct ZooEntry {
 
 [[nodiscard]] const std::vector<ZooEntry>& zoo();
 
-/// kNotFound, listing the names, for an unknown one; kInvalidInput for an option that the model does not have
+/// kNotFound, listing the names, for an unknown one. The entry lives as long as the program.
+[[nodiscard]] Result<const ZooEntry*> find_zoo_entry(std::string_view name);
+
+/// kNotFound as of find_zoo_entry(); kInvalidInput for an option that the model does not have
 /// or an input that is too small for it.
 [[nodiscard]] Result<ForwardModel> build_zoo_model(std::string_view name, const ZooOptions& options);
 

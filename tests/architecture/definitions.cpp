@@ -9,10 +9,6 @@
 namespace aflguard::testing {
 namespace {
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
 /// One space for each run of them.
 std::string squeezed(std::string_view text) {
   std::string line;

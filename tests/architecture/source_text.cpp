@@ -4,11 +4,12 @@
 #include <utility>
 
 namespace aflguard::testing {
-namespace {
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
+
+namespace {
 
 /// Reads a source once, from its beginning.
 class Reader final {

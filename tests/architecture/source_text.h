@@ -17,6 +17,9 @@ struct SourceText {
 
 [[nodiscard]] SourceText take_apart(std::string_view source);
 
+/// A letter, a digit or an underscore.
+[[nodiscard]] bool is_word(char c);
+
 /// The identifiers of `code`, in order.
 [[nodiscard]] std::vector<std::string> identifiers_of(std::string_view code);
 

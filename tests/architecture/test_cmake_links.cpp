@@ -44,7 +44,7 @@ std::string room_of_target(const RoomTable& table, const std::map<std::string, s
   return room_of(table, target);
 }
 
-std::map<Debt, std::string> violations(const RoomTable& table, const std::vector<SourceFile>& files) {
+std::map<Debt, std::string> link_violations(const RoomTable& table, const std::vector<SourceFile>& files) {
   std::map<std::string, std::string> folders;
   for (const SourceFile& file : files) {
     for (const std::string& name : named_modules(file.text)) folders[name] = folder_of(file.path);
@@ -78,7 +78,7 @@ TEST("A room links only rooms that it may include") {
   const std::vector<SourceFile> files = product_cmake_files(source_folder());
   TEST_ASSERT_TRUE_MESSAGE(files.size() > 30, "the source tree was not found");
   const RoomTable& table = rooms_of_checkout();
-  const std::string wrong = without_debts(table, violations(table, files), is_link);
+  const std::string wrong = without_debts(table, link_violations(table, files), is_link);
   assert_no_violation(wrong);
 }
 
@@ -87,8 +87,8 @@ TEST("The rule finds a wrong link when there is one") {
   ASSERT_OK(table);
   const auto found = [&](const std::string& folder, const std::string& text) {
     const auto wrong =
-        violations(*table, {{"edge/CMakeLists.txt", "aflguard_module(edge.program\n  SOURCES x.cpp)\n"},
-                            {folder + "/CMakeLists.txt", text}});
+        link_violations(*table, {{"edge/CMakeLists.txt", "aflguard_module(edge.program\n  SOURCES x.cpp)\n"},
+                                 {folder + "/CMakeLists.txt", text}});
     return wrong.empty() ? std::string() : wrong.begin()->second;
   };
   ASSERT_CONTAINS(found("core/base", "  LINKS aflguard::core.zip)"), "core/base may not include core/zip");

@@ -14,8 +14,6 @@ using Exceptions = std::map<std::string, std::string>;
 const Exceptions kExceptions = {
     {"main(int, char**)", "one for each program"},
     {"aflguard::AFLGUARD_PASSES", "a macro, which the .cpp that includes the .inc defines to be a name"},
-    {"aflguard::bench::Moments",
-     "bench reads as numbers what the program bench/peer measures; one should be renamed"},
 };
 
 /// A line for each name that two files define in the same namespace.

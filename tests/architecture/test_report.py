@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of report.py: that it finds what it reports on, in a small tree of its own."""
+"""Tests of report.py: that it finds what it reports on, in a small tree."""
 import contextlib
 import io
 import pathlib

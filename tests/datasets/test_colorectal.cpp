@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Eight images of 2 x 2 pixels in two classes.
-const DatasetInfo kSmall = {"colorectal", "", Layout::kIdx, 6, 2, 2, {1, 2, 2}, 0, ""};
+const DatasetInfo kSmallColorectal = {"colorectal", "", Layout::kIdx, 6, 2, 2, {1, 2, 2}, 0, ""};
 
 /// Pixel values of image i are 4i ... 4i + 3; classes alternate.
 std::string table(int images) {
@@ -25,24 +25,24 @@ std::string table(int images) {
   return text;
 }
 
-struct Import {
+struct ColorectalImport {
   testing::TemporaryFolder folder;
   fs::path csv = folder / "hmnist_64_64_L.csv";
   fs::path target = folder / "target";
   SilentProgress progress;
-  explicit Import(const std::string& text) {
+  explicit ColorectalImport(const std::string& text) {
     fs::create_directories(target);
     ASSERT_OK(write_file_atomically(csv, text));
   }
-  Status run() { return import_colorectal(kSmall, csv, target, progress); }
+  Status run() { return import_colorectal(kSmallColorectal, csv, target, progress); }
 };
 
 }  // namespace
 
 TEST("Every image is in exactly one part, with its own label") {
-  Import import(table(8));
+  ColorectalImport import(table(8));
   ASSERT_OK(import.run());
-  const auto split = load_folder(kSmall, import.target);
+  const auto split = load_folder(kSmallColorectal, import.target);
   ASSERT_OK(split);
   std::vector<int> seen;
   for (const Dataset* part : {&split->train, &split->test}) {
@@ -60,8 +60,8 @@ TEST("Every image is in exactly one part, with its own label") {
 }
 
 TEST("The split is the same every time") {
-  Import one(table(8));
-  Import two(table(8));
+  ColorectalImport one(table(8));
+  ColorectalImport two(table(8));
   ASSERT_OK(one.run());
   ASSERT_OK(two.run());
   TEST_ASSERT_TRUE(*read_file(one.target / "train-images-idx3-ubyte") ==
@@ -69,19 +69,22 @@ TEST("The split is the same every time") {
 }
 
 TEST("The folder with the published file is accepted too") {
-  Import import(table(8));
+  ColorectalImport import(table(8));
   import.csv = import.folder.path();
   ASSERT_OK(import.run());
 }
 
 TEST("Images too few or too many, and labels or pixels outside their range, are refused") {
-  ASSERT_CONTAINS(message_of(Import(table(7)).run()), "hmnist_64_64_L.csv has 7 images, expected 8");
-  ASSERT_CONTAINS(message_of(Import(table(9)).run()), "line 10: more than 9 rows");
-  ASSERT_CONTAINS(message_of(Import(table(7) + "1,2,3,4,3\n").run()),
+  ASSERT_CONTAINS(message_of(ColorectalImport(table(7)).run()),
+                  "hmnist_64_64_L.csv has 7 images, expected 8");
+  ASSERT_CONTAINS(message_of(ColorectalImport(table(9)).run()), "line 10: more than 9 rows");
+  ASSERT_CONTAINS(message_of(ColorectalImport(table(7) + "1,2,3,4,3\n").run()),
                   "line 9, column 5: label: '3' is outside 1 to 2");
-  ASSERT_CONTAINS(message_of(Import(table(7) + "1,2,3,256,1\n").run()),
+  ASSERT_CONTAINS(message_of(ColorectalImport(table(7) + "1,2,3,256,1\n").run()),
                   "line 9, column 4: '256' is outside 0 to 255");
-  ASSERT_CONTAINS(message_of(Import(table(7) + "1,2,3,1\n").run()), "line 9: 4 columns, expected 5");
-  ASSERT_CONTAINS(message_of(Import("a,b,label\n1,2,1\n").run()), "2 features, shape [1, 2, 2] needs 4");
-  ASSERT_CONTAINS(message_of(Import("1,2,3,4,1\n").run()), "no column 'label'");
+  ASSERT_CONTAINS(message_of(ColorectalImport(table(7) + "1,2,3,1\n").run()),
+                  "line 9: 4 columns, expected 5");
+  ASSERT_CONTAINS(message_of(ColorectalImport("a,b,label\n1,2,1\n").run()),
+                  "2 features, shape [1, 2, 2] needs 4");
+  ASSERT_CONTAINS(message_of(ColorectalImport("1,2,3,4,1\n").run()), "no column 'label'");
 }

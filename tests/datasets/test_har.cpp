@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Three training and two test rows of two features, two classes and three subjects.
-const DatasetInfo kSmall = {"har", "", Layout::kNpy, 3, 2, 2, {2}, 3, "aflguard data import har FOLDER"};
+const DatasetInfo kSmallHar = {"har", "", Layout::kNpy, 3, 2, 2, {2}, 3, "aflguard data import har FOLDER"};
 
-struct Import {
+struct HarImport {
   testing::TemporaryFolder folder;
   fs::path source = folder / "source";
   fs::path target = folder / "target";
   SilentProgress progress;
-  Import() {
+  HarImport() {
     fs::create_directories(source);
     fs::create_directories(target);
   }
@@ -40,7 +40,7 @@ struct Import {
     write(prefix + "test/y_test.txt", "2\n1\n");
     write(prefix + "test/subject_test.txt", "2\n2\n");
   }
-  Status run() { return import_har(kSmall, source, target, progress); }
+  Status run() { return import_har(kSmallHar, source, target, progress); }
 };
 
 void write_uint8_npy(const fs::path& path, const std::string& values) {
@@ -64,7 +64,7 @@ void compress(const fs::path& path) {
   fs::remove(path);
 }
 
-void write_numpy(Import& import) {
+void write_numpy(HarImport& import) {
   for (const auto& [part, labels, subjects] :
        {std::tuple<std::string, std::string, std::string>{"train", {"\0\1\0", 3}, "\1\1\3"},
         {"test", {"\1\0", 2}, "\2\2"}}) {
@@ -85,10 +85,10 @@ fs::path shared_har() {
 }  // namespace
 
 TEST("The published folder gives classes from zero, subjects as they are and every feature") {
-  Import import;
+  HarImport import;
   import.write_original();
   ASSERT_OK(import.run());
-  const auto split = load_folder(kSmall, import.target);
+  const auto split = load_folder(kSmallHar, import.target);
   ASSERT_OK(split);
   TEST_ASSERT_TRUE((split->train.labels == std::vector<std::int64_t>{0, 1, 0}));
   TEST_ASSERT_TRUE((split->train.subjects == std::vector<std::int64_t>{1, 1, 3}));
@@ -97,17 +97,17 @@ TEST("The published folder gives classes from zero, subjects as they are and eve
 }
 
 TEST("The folder around the published one is accepted too") {
-  Import import;
+  HarImport import;
   import.write_original("UCI HAR Dataset/");
   ASSERT_OK(import.run());
-  ASSERT_OK(load_folder(kSmall, import.target));
+  ASSERT_OK(load_folder(kSmallHar, import.target));
 }
 
 TEST("Compressed NumPy files are read, and classes and subjects verified") {
-  Import import;
+  HarImport import;
   write_numpy(import);
   ASSERT_OK(import.run());
-  const auto split = load_folder(kSmall, import.target);
+  const auto split = load_folder(kSmallHar, import.target);
   ASSERT_OK(split);
   TEST_ASSERT_TRUE((split->test.labels == std::vector<std::int64_t>{1, 0}));
   write_uint8_npy(import.source / "har-test-labels.npy", {"\1\2", 2});
@@ -117,7 +117,7 @@ TEST("Compressed NumPy files are read, and classes and subjects verified") {
 }
 
 TEST("A compressed NumPy file that is cut short, or of another shape, is named") {
-  Import import;
+  HarImport import;
   write_numpy(import);
   const fs::path path = import.source / "har-train-features2.npy.xz";
   fs::resize_file(path, fs::file_size(path) - 1);
@@ -127,7 +127,7 @@ TEST("A compressed NumPy file that is cut short, or of another shape, is named")
 }
 
 TEST("Rows too few, too many or of another width are named with file and line") {
-  Import import;
+  HarImport import;
   import.write_original();
   import.write("train/X_train.txt", "1 2\n3 4\n");
   ASSERT_CONTAINS(message_of(import.run()), "X_train.txt has 2 rows, expected 3");
@@ -138,7 +138,7 @@ TEST("Rows too few, too many or of another width are named with file and line") 
 }
 
 TEST("Labels, subjects and features outside their range are named with file, line and column") {
-  Import import;
+  HarImport import;
   import.write_original();
   import.write("train/y_train.txt", "1\n3\n1\n");
   ASSERT_CONTAINS(message_of(import.run()), "y_train.txt: line 2, column 1: '3' is outside 1 to 2");
@@ -151,15 +151,15 @@ TEST("Labels, subjects and features outside their range are named with file, lin
 }
 
 TEST("A subject that never appears is noticed when the data is loaded") {
-  Import import;
+  HarImport import;
   import.write_original();
   import.write("test/subject_test.txt", "1\n1\n");
   ASSERT_OK(import.run());
-  ASSERT_CONTAINS(message_of(load_folder(kSmall, import.target)), "2 subjects, expected 3");
+  ASSERT_CONTAINS(message_of(load_folder(kSmallHar, import.target)), "2 subjects, expected 3");
 }
 
 TEST("A folder that holds neither layout says what was looked for") {
-  Import import;
+  HarImport import;
   ASSERT_CONTAINS(message_of(import.run()), "holds neither train/X_train.txt");
   import.write_original();
   fs::remove(import.source / "train/y_train.txt");

@@ -23,7 +23,7 @@ FileBuilder batch_norm(const Ints& sample, Attributes attributes = {}) {
 
 }  // namespace
 
-TEST("BatchNormalization trains with the batch's statistics; stored ones are no parameters") {
+TEST("BatchNormalization trains with the batch's statistics; stored ones are not parameters") {
   expect_gradient(batch_norm({3, 4, 4}), 3, Loss::kMeanSquaredError, 5e-3, {6, 32});
   expect_gradient(batch_norm({3, 5}), 3, Loss::kMeanSquaredError, 5e-3, {6, 32});
   expect_gradient(batch_norm({4}), 3, Loss::kMeanSquaredError, 5e-3, {6, 32});

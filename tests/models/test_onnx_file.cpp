@@ -106,7 +106,7 @@ TEST("A rich file is imported as it is written") {
   ASSERT_OK(build(*model, Loss::kMeanSquaredError));
 }
 
-TEST("Initializers that are also listed as inputs are no inputs") {
+TEST("Initializers that are also listed as inputs are not inputs") {
   const auto model = parse_onnx(small_model().SerializeAsString());
   ASSERT_OK(model);
   TEST_ASSERT_EQUAL_size_t(1, model->inputs.size());

@@ -12,12 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Board {
+struct IdentityBoard {
   testing::TemporaryFolder folder;
   fs::path bundle = folder / "boot/aflguard-identity.tar";
   fs::path etc = folder / "etc";
 
-  Board() {
+  IdentityBoard() {
     fs::create_directories(folder / "boot");
     fs::create_directories(folder / "run");
     run("aflguard fleet init fleet --name f && aflguard device add pi-1 --fleet fleet && aflguard device add "
@@ -35,7 +35,7 @@ struct Board {
     const auto outcome = shell(script);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, outcome.exit_code, outcome.output.c_str());
   }
-  /// The account is the one that runs the test: boards have one of their own.
+  /// The account is the one that runs the test; boards have a separate one.
   [[nodiscard]] ProgramOutcome take() const {
     return shell("RUNTIME_DIRECTORY=\"$PWD/run\" sh '" + testing::source_folder().string() +
                  "/packaging/board/take-identity' '" + bundle.string() + "' '" + etc.string() + "' root");
@@ -65,7 +65,7 @@ void skip_unless_root() {
 
 TEST("An identity is taken, closed to others, and gone from where it lay; another one replaces it") {
   skip_unless_root();
-  const Board board;
+  const IdentityBoard board;
   board.give("pi-1.tar");
   const auto taken = board.take();
   TEST_ASSERT_EQUAL_INT_MESSAGE(0, taken.exit_code, taken.output.c_str());
@@ -82,7 +82,7 @@ TEST("An identity is taken, closed to others, and gone from where it lay; anothe
 
 TEST("What is not an identity is refused with a note beside it, and the old one stays") {
   skip_unless_root();
-  const Board board;
+  const IdentityBoard board;
   board.give("pi-1.tar");
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
   board.run("head -c 700 pi-2.tar >cut.tar; echo nonsense >nonsense.tar; mkdir x; tar -xf pi-2.tar -C x");
@@ -103,7 +103,7 @@ TEST("What is not an identity is refused with a note beside it, and the old one 
   board.give("link.tar");
   board.expect_refusal("it holds links");
   board.give("outside.tar");
-  board.expect_refusal("outside of its own folder");
+  board.expect_refusal("outside its folder");
   TEST_ASSERT_EQUAL_STRING("pi-1", board.device().c_str());
   board.give("pi-2.tar");  // the good one clears the note away
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
@@ -112,7 +112,7 @@ TEST("What is not an identity is refused with a note beside it, and the old one 
 
 TEST("After a power loss at any step the next boot takes the identity") {
   skip_unless_root();
-  const Board board;
+  const IdentityBoard board;
   board.give("pi-1.tar");
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
   // In the middle of unpacking; between the two renames; after them.
@@ -140,7 +140,7 @@ TEST(
     "After a power loss without an archive to take, the old identity is back, and half an archive is "
     "erased") {
   skip_unless_root();
-  const Board board;
+  const IdentityBoard board;
   board.give("pi-1.tar");
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
   board.run("head -c 700 pi-1.tar >boot/aflguard-identity.taken && mv etc etc.outgoing");
@@ -152,7 +152,7 @@ TEST(
 
 TEST("Links that someone has put on the board do not keep it from taking a new identity") {
   skip_unless_root();
-  const Board board;
+  const IdentityBoard board;
   board.give("pi-1.tar");
   TEST_ASSERT_EQUAL_INT(0, board.take().exit_code);
   board.run("echo 1,2 >elsewhere.csv && ln -s ../elsewhere.csv etc/samples.csv");

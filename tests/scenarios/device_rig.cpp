@@ -9,6 +9,7 @@
 #include "core/system/atomic_file.h"
 #include "models/zoo/zoo_package.h"
 #include "tests/support/programs.h"
+#include "tests/support/quiet_log.h"
 
 namespace aflguard::testing {
 namespace fs = std::filesystem;
@@ -20,11 +21,6 @@ using namespace std::chrono_literals;
 constexpr auto kLong = 60s;
 constexpr std::size_t kWideFeatures = 20'000;
 constexpr std::size_t kWideSamples = 12;
-
-class QuietLog final : public LogSink {
- public:
-  void write(LogLevel, std::string_view) override {}
-};
 
 QuietLog& quiet_log() {
   static QuietLog log;

@@ -17,8 +17,9 @@
 
 namespace aflguard::testing {
 
-/// The real client program beside a real broker with mutual TLS, and a gateway's stand-in in the test itself.
-/// Everything that the client reads lies in `folder`, with names that client.toml's defaults expect.
+/// The real client program beside a real broker with mutual TLS, and a gateway's stand-in in the test itself:
+/// no fleet, so not on TestFleet. Everything that the client reads lies in `folder`, with names that
+/// client.toml's defaults expect.
 class DeviceRig {
  public:
   /// Skips the test where there is no Mosquitto.

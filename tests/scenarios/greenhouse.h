@@ -1,14 +1,12 @@
 #pragma once
 
-#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "tests/support/background_process.h"
+#include "firmware_sim/local_fleet/running_fleet.h"
 #include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
@@ -30,7 +28,7 @@ inline std::string samples() {
   return text;
 }
 
-/// A real fleet "greenhouse" in the folder "fleet" of a folder of its own: broker, gateway, and one board.
+/// A real fleet "greenhouse" in the folder "fleet" of a temporary folder: broker, gateway, and one board.
 class Greenhouse final {
  public:
   /// `more` goes to `aflguard fleet init`, `settings` to the end of gateway.toml.
@@ -42,7 +40,7 @@ class Greenhouse final {
     const auto configuration = folder_ / "fleet/gateway/gateway.toml";
     ASSERT_OK(write_file_atomically(configuration, read_text_file(configuration).value() + settings));
     shell("aflguard-gateway --config fleet/gateway/gateway.toml --test-config");
-    broker_.emplace(folder_ / "fleet/broker/mosquitto.conf", port_, folder_ / "broker.log");
+    ASSERT_OK(programs_.launcher().start_broker());
     start_gateway();
   }
 
@@ -62,33 +60,26 @@ class Greenhouse final {
     return *outcome;
   }
 
-  void start_gateway() {
-    gateway_.emplace(std::vector<std::string>{program("aflguard-gateway"), "--config",
-                                              (folder_ / "fleet/gateway/gateway.toml").string()},
-                     folder_.path(), folder_ / "gateway.log");
-    ++gateway_starts_;
-    wait_until("the gateway is ready",
-               [this] { return count("gateway.log", "ready: connected") >= gateway_starts_; });
-  }
-  void stop_gateway() { TEST_ASSERT_EQUAL_INT(0, gateway_->end(SIGTERM)); }
+  void start_gateway() { ASSERT_OK(programs_.launcher().start_gateway()); }
+  void stop_gateway() { programs_.programs().stop_gateway(); }
 
   /// The board: its bundle unpacked, its samples, its client.
   void start_board() {
     shell("mkdir board && tar -xf pi-1.tar -C board");
     ASSERT_OK(write_file_atomically(folder_ / "board/data.csv", samples()));
-    // A board of its own would keep its state under /var/lib; this one is not alone here.
+    // A real board keeps its state under /var/lib; this one shares the machine.
     shell("sed -i 's|^file = .*|file = \"data.csv\"|; s|^folder = .*|folder = \"state\"|' board/client.toml");
     ASSERT_CONTAINS(read_text_file(folder_ / "board/client.toml").value(), "folder = \"state\"");
     shell("aflguard-client --config board/client.toml --test-config");
-    board_.emplace(std::vector<std::string>{program("aflguard-client"), "--config",
-                                            (folder_ / "board/client.toml").string()},
-                   folder_.path(), folder_ / "client.log");
+    ASSERT_OK(programs_.launcher().start_client(
+        {"pi-1", {program("aflguard-client"), "--config", (folder_ / "board/client.toml").string()}}));
   }
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  [[nodiscard]] bool board_runs() { return board_->running(); }
+  [[nodiscard]] bool board_runs() { return programs_.programs().check_running("pi-1").ok(); }
 
-  [[nodiscard]] std::size_t count(const std::string& log, const std::string& text) const {
-    const auto said = read_text_file(folder_ / log);
+  /// How often the log of a program has `text`: "gateway", "pi-1".
+  [[nodiscard]] std::size_t count(const std::string& program, const std::string& text) const {
+    const auto said = read_text_file(programs_.log(program));
     std::size_t found = 0;
     if (!said.ok()) return 0;
     for (auto at = said->find(text); at != std::string::npos; at = said->find(text, at + 1)) ++found;
@@ -124,10 +115,8 @@ class Greenhouse final {
  private:
   TemporaryFolder folder_;
   std::uint16_t port_ = free_loopback_port();
-  std::optional<ConfiguredBroker> broker_;
-  std::optional<BackgroundProcess> gateway_;
-  std::optional<BackgroundProcess> board_;
-  std::size_t gateway_starts_ = 0;
+  sim::RunningFleet programs_{
+      fleet::FleetFolder{folder_ / "fleet"}, folder_ / "logs", {.programs = programs_folder()}};
 };
 
 }  // namespace aflguard::testing

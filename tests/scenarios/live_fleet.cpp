@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <functional>
 #include <set>
-#include <thread>
 
 #include "core/aggregation/aggregator.h"
 #include "core/envelope/message_codec.h"
@@ -16,6 +15,7 @@
 #include "gateway_server/store/sqlite_database.h"
 #include "models/zoo/zoo_package.h"
 #include "tests/support/programs.h"
+#include "tests/support/wait_until.h"
 
 namespace aflguard::testing {
 using namespace gateway;
@@ -125,13 +125,7 @@ void LiveFleet::launch_gateway(const std::vector<std::string>& environment) {
 }
 
 int LiveFleet::wait_for_gateway_end() {
-  const auto deadline = SteadyClock::now() + timeout_;
-  while (gateway_->running()) {
-    if (SteadyClock::now() > deadline) {
-      TEST_FAIL_MESSAGE(("the gateway goes on:\n" + gateway_log()).c_str());
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  if (!gateway_->wait_for(timeout_)) TEST_FAIL_MESSAGE(("the gateway goes on:\n" + gateway_log()).c_str());
   return gateway_->exit_code();
 }
 
@@ -159,14 +153,19 @@ std::size_t LiveFleet::count_in_log(const std::string& text) const {
 }
 
 void LiveFleet::wait_for_log(const std::string& text, std::size_t times) {
+  const auto fail = [&] {
+    TEST_FAIL_MESSAGE(("'" + text + "' is not in the log:\n" + gateway_log()).c_str());
+  };
   const auto deadline = SteadyClock::now() + timeout_;
-  while (true) {
-    const bool runs = gateway_ && gateway_->running();  // asked first: its last words come before its end
-    if (count_in_log(text) >= times) return;
-    if (SteadyClock::now() > deadline || !runs)
-      TEST_FAIL_MESSAGE(("'" + text + "' is not in the log:\n" + gateway_log()).c_str());
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  wait_until(
+      "'" + text + "' is in the gateway's log",
+      [&] {
+        const bool runs = gateway_ && gateway_->running();  // asked first: its last words come before its end
+        if (count_in_log(text) >= times) return true;
+        if (!runs || SteadyClock::now() > deadline) fail();
+        return false;
+      },
+      timeout_ + kLongest);
 }
 
 std::string LiveFleet::wait_for_json(const std::string& topic, const Wanted& wanted) {

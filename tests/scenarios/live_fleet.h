@@ -19,6 +19,7 @@
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/judging/gateway_store.h"
+#include "tests/support/quiet_log.h"
 #include "tests/support/raw_mqtt_client.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
@@ -28,11 +29,6 @@ using namespace gateway;
 
 /// Longer than anything takes; a test that waits this long has failed.
 inline constexpr std::chrono::seconds kLong{60};
-
-class QuietLog final : public LogSink {
- public:
-  void write(LogLevel, std::string_view) override {}
-};
 
 class LiveFleet;
 
@@ -87,7 +83,9 @@ struct LiveFleetOptions {
   std::size_t features = 4;  ///< of the model, which has one parameter more
 };
 
-/// A fleet in a temporary folder: broker with TLS, gateway program, device book. Linear regression on a few
+/// A gateway program beside a broker that a test may kill, with devices that the test plays. Unlike
+/// TestFleet's programs, both are configured by hand: tests need a broker without a fleet's limits,
+/// certificates that no operator would issue, and a gateway that does not start. Linear regression on a few
 /// features, so that a model is a handful of numbers that a test can follow.
 class LiveFleet final {
  public:

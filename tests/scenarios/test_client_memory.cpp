@@ -38,7 +38,7 @@ void write_images(const std::filesystem::path& folder, std::size_t count) {
 
 TEST("A client that trains the paper's network on thousands of images stays within 60 MB") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  TEST_IGNORE_MESSAGE("a sanitizer takes memory of its own");
+  TEST_IGNORE_MESSAGE("a sanitizer takes memory too");
 #endif
   for (const std::size_t samples : {2000, 6000}) {
     DeviceRig rig(models::build_zoo_package("cnn").value());

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "core/aggregation/guards/aflguard.h"
 #include "core/aggregation/guards/span_guard.h"
@@ -14,6 +13,8 @@
 #include "tests/scenarios/live_fleet.h"
 #include "tests/support/forked_process.h"
 #include "tests/support/from_environment.h"
+#include "tests/support/random_moment.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
@@ -94,7 +95,7 @@ class BusyFleet final {
   void break_things() {
     wait_for_progress();
     for (std::uint64_t round = 0; round < rounds_; ++round) {
-      std::this_thread::sleep_for(std::chrono::microseconds(random_.below(400'000)));  // any moment will do
+      let_random_time_pass(random_, std::chrono::milliseconds(400));
       const std::uint64_t what = random_.below(4);
       if (what != 0) fleet_.end_gateway(SIGKILL);
       if (what != 1) fleet_.broker().end(SIGKILL);
@@ -141,15 +142,15 @@ class BusyFleet final {
   }
 
   void wait_for_progress() {
-    const auto deadline = std::chrono::steady_clock::now() + kLong;
     for (int number = 1; number <= kDevices; ++number) {
       const std::size_t before = received_by(number).size();
-      while (received_by(number).size() <= before) {
-        TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline, fleet_.gateway_log().c_str());
-        TEST_ASSERT_TRUE(fleet_.gateway_runs());
-        TEST_ASSERT_TRUE(processes_[static_cast<std::size_t>(number - 1)].running());
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
+      wait_until(
+          device_name(number) + " gets another verdict; the gateway's log is in " + fleet_.path().string(),
+          [&] {
+            TEST_ASSERT_TRUE_MESSAGE(fleet_.gateway_runs(), fleet_.gateway_log().c_str());
+            TEST_ASSERT_TRUE(processes_[static_cast<std::size_t>(number - 1)].running());
+            return received_by(number).size() > before;
+          });
     }
   }
 

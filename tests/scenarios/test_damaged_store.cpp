@@ -10,7 +10,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kFeatures = 3000;
+constexpr std::size_t kStoredFeatures = 3000;
 
 /// A fleet whose gateway has judged something and was then ended by `signal`.
 class UsedFleet final {
@@ -25,7 +25,7 @@ class UsedFleet final {
   }
   static LiveFleetOptions options() {
     LiveFleetOptions options;
-    options.features = kFeatures;
+    options.features = kStoredFeatures;
     return options;
   }
 

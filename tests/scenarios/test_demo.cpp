@@ -61,7 +61,9 @@ struct EndlessDemo {
 
 }  // namespace
 
-TEST("A fleet learns, its liar is rejected every time, and the recording replays to the same verdicts") {
+TEST(
+    "A fleet learns, its malicious client is rejected every time, and the recording replays to the same "
+    "verdicts") {
   need_broker();
   const testing::TemporaryFolder folder;
   const auto outcome = run_program(
@@ -95,7 +97,8 @@ TEST("A fleet learns, its liar is rejected every time, and the recording replays
   TEST_ASSERT_EQUAL_size_t(0, processes_of(folder.path()).size());
 }
 
-TEST("A liar who has the trusted samples misleads AFLGuard, not SpanGuard, whose recording replays alike") {
+TEST(
+    "A client that has the trusted samples misleads AFLGuard, not SpanGuard, whose recording replays alike") {
   need_broker();
   const testing::TemporaryFolder folder;
   const auto demo = [&](const std::string& guard) {

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "core/base/random.h"
 #include "core/learning/data/npy.h"
@@ -14,6 +13,7 @@
 #include "tests/support/background_process.h"
 #include "tests/support/from_environment.h"
 #include "tests/support/programs.h"
+#include "tests/support/random_moment.h"
 #include "tests/support/wait_until.h"
 
 using namespace aflguard;
@@ -43,7 +43,7 @@ class ClientFleet final {
   [[nodiscard]] static std::string name(int i) { return "pi-" + std::to_string(i + 1); }
 
   void break_something() {
-    std::this_thread::sleep_for(std::chrono::microseconds(random_.below(300'000)));  // any moment will do
+    let_random_time_pass(random_, std::chrono::milliseconds(300));
     const std::uint64_t what = random_.below(6);
     if (what == 0) fleet_.end_gateway(SIGKILL);
     if (what == 1) fleet_.broker().end(SIGKILL);

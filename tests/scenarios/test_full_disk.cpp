@@ -11,7 +11,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kMegabytes = 8;
+constexpr std::size_t kDiskMegabytes = 8;
 
 LiveFleetOptions options(const std::string& store, const std::string& recording) {
   LiveFleetOptions options;
@@ -29,7 +29,7 @@ std::uint64_t figure(const std::string& metrics, const std::string& name) {
 
 TEST("With a full disk the gateway says so and answers nothing; with room again, everything once") {
   LiveFleet fleet(options("disk/gateway.db", "disk/recording"));
-  SmallDisk disk(fleet.path() / "disk", kMegabytes);
+  SmallDisk disk(fleet.path() / "disk", kDiskMegabytes);
   fleet.enrol("pi-1");
   fleet.start_gateway();
   HandDevice device(fleet, "pi-1");
@@ -63,7 +63,7 @@ TEST("With a full disk the gateway says so and answers nothing; with room again,
 
 TEST("A gateway that starts on a full disk ends with a clear error, and goes on when there is room") {
   LiveFleet fleet(options("disk/gateway.db", "disk/recording"));
-  SmallDisk disk(fleet.path() / "disk", kMegabytes);
+  SmallDisk disk(fleet.path() / "disk", kDiskMegabytes);
   fleet.enrol("pi-1");
   fleet.start_gateway();
   HandDevice device(fleet, "pi-1");
@@ -90,7 +90,7 @@ TEST("A gateway that starts on a full disk ends with a clear error, and goes on 
 
 TEST("When only the recording's disk is full, the recording ends and the fleet goes on") {
   LiveFleet fleet(options("gateway.db", "disk/recording"));
-  SmallDisk disk(fleet.path() / "disk", kMegabytes);
+  SmallDisk disk(fleet.path() / "disk", kDiskMegabytes);
   fleet.enrol("pi-1");
   fleet.start_gateway();
   HandDevice device(fleet, "pi-1");

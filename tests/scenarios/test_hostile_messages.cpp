@@ -139,7 +139,7 @@ RawUpdate raw_update() {
 
 }  // namespace
 
-TEST("Messages that are no pieces are refused: empty ones, short ones, impossible numbers") {
+TEST("Messages that are not pieces are refused: empty ones, short ones, impossible numbers") {
   Scene& all = scene();
   all.expect_honest_answer();
   const Bytes piece = HandDevice::pieces(all.hostile->seal(all.good_update())).front();
@@ -220,7 +220,7 @@ TEST("Envelopes that are wrongly signed, signed by a stranger or by another devi
   all.expect_honest_answer();
 }
 
-TEST("Signed messages that are no updates for this fleet and model are refused, whatever they hold") {
+TEST("Signed messages that are not updates for this fleet and model are refused, whatever they hold") {
   Scene& all = scene();
   UpdateMessage update = all.good_update();
   update.fleet = "vineyard";

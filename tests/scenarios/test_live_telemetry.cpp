@@ -155,7 +155,7 @@ TEST("Each device has a summary of its verdicts, which goes when it leaves the b
   TEST_ASSERT_DOUBLE_WITHIN(1e-4 * far.distance, far.distance, told.at("last").at("distance").get<double>());
   TEST_ASSERT_TRUE(told.at("distance_ratio").get<double>() > 1);
 
-  // A new gateway knows what the store knows, and takes back whoever has left meanwhile.
+  // A new gateway knows what the store knows, and takes back the devices that have left meanwhile.
   fleet.end_gateway(SIGKILL);
   fleet.start_gateway();
   (void)fleet.wait_for_json(topic, [](const std::string& text) {

@@ -37,7 +37,7 @@ TEST("A cluster of NATS servers carries the fleet over MQTT 3.1.1, also after on
   options.learning_rate = 1e-6;
   LiveFleet fleet(options);
   fleet.enrol("pi-1");
-  fleet.broker().end(SIGKILL);  // the fleet speaks to whoever listens on its port
+  fleet.broker().end(SIGKILL);  // the fleet connects to whatever listens on its port
   NatsCluster cluster(fleet.path(), fleet.authority(), fleet.broker().port(), kUsers);
   fleet.set_timeout(std::chrono::seconds(240));
   fleet.start_gateway();

@@ -10,8 +10,7 @@ TEST("A fleet is provisioned, run, watched, backed up, restored, renewed and rev
   Greenhouse greenhouse;
   greenhouse.shell("aflguard device add pi-1 && aflguard device bundle pi-1 -o pi-1.tar");
   greenhouse.start_board();
-  wait_until("the board's updates are judged",
-             [&] { return greenhouse.count("client.log", "verdict ") >= 3; });
+  wait_until("the board's updates are judged", [&] { return greenhouse.count("pi-1", "verdict ") >= 3; });
 
   std::map<std::string, nlohmann::json> seen;
   wait_until("the operator sees what happens", [&] {
@@ -46,5 +45,5 @@ TEST("A fleet is provisioned, run, watched, backed up, restored, renewed and rev
   wait_until("nobody notices a renewal", [&] { return greenhouse.stored_version() > renewed; });
   TEST_ASSERT_TRUE(greenhouse.board_runs());
   ASSERT_CONTAINS(greenhouse.shell("aflguard device revoke pi-1"), "its session has ended");
-  wait_until("the board is out", [&] { return greenhouse.count("client.log", "revoked") > 0; });
+  wait_until("the board is out", [&] { return greenhouse.count("pi-1", "revoked") > 0; });
 }

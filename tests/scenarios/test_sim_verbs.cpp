@@ -119,7 +119,7 @@ void check_everybody(const SimulatedFleet& fleet, std::size_t updates) {
 
 TEST(
     "Simulated boards train, are killed, starved and plugged in again, and nothing is lost or repeated; a "
-    "liar is rejected") {
+    "malicious one is rejected") {
   need_broker();
   const std::string depth = from_environment("AFLGUARD_SIM_DEPTH", "native=3");
   const std::string dataset = from_environment("AFLGUARD_SIM_DATASET", "synthetic");
@@ -312,7 +312,7 @@ class SilentFleet final {
 
 }  // namespace
 
-TEST("A simulation whose boards do not connect can be ended while it starts; whoever started it is told") {
+TEST("A simulation whose boards do not connect can be ended while it starts; its starter reports it") {
   const SilentFleet fleet;
   auto up = std::async(std::launch::async, [&fleet] { return fleet.up(120); });
   while (!fleet.board_runs() && up.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "tests/scenarios/greenhouse.h"
+#include "tests/support/background_process.h"
 
 using namespace aflguard;
 using namespace aflguard::testing;
@@ -109,8 +110,7 @@ TEST("Every shell line of the pages about watching does what they say") {
   greenhouse.shell("aflguard device add pi-1 && aflguard device bundle pi-1 -o pi-1.tar");
   greenhouse.shell("echo page >page.html");
   greenhouse.start_board();
-  wait_until("the board's updates are judged",
-             [&] { return greenhouse.count("client.log", "verdict ") >= 3; });
+  wait_until("the board's updates are judged", [&] { return greenhouse.count("pi-1", "verdict ") >= 3; });
   for (const char* page : {"topics.md", "prometheus.md", "monitor.md", "dashboard.md"}) {
     const auto lines = shell_lines(page);
     TEST_ASSERT_TRUE_MESSAGE(!lines.empty(), page);

@@ -6,40 +6,34 @@
 
 #include "core/base/rfc3339.h"
 #include "core/system/child_process.h"
-#include "tests/support/programs.h"
-#include "tests/support/raw_mqtt_client.h"
-#include "tests/support/test.h"
-#include "tests/support/test_broker.h"
+#include "tests/support/test_fleet.h"
 
 namespace aflguard::testing {
 
-/// A provisioned fleet "f" with a real broker, and someone who speaks as its gateway and its devices.
-struct WatchedFleet {
+/// A fleet with a real broker, and a test that publishes as its gateway and its devices.
+struct WatchedFleet : TestFleet {
   using Json = nlohmann::json;
 
-  TemporaryFolder folder;
-  std::uint16_t port = free_loopback_port();
-  std::unique_ptr<ConfiguredBroker> broker;
-  std::unique_ptr<RawMqttClient> gateway;
+  std::unique_ptr<RawMqttClient> played_gateway;
 
   WatchedFleet() {
     if (!have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-    expect(0, "fleet init fleet --name f --broker-port " + std::to_string(port));
-    for (const char* name : {"pi-1", "pi-2", "pi-9"}) expect(0, std::string("device add ") + name);
-    start_broker();
+    for (const char* name : {"pi-1", "pi-2", "pi-9"}) add(name);
+    release();  // to `aflguard`
+    start();
   }
 
-  void start_broker() {
-    broker = std::make_unique<ConfiguredBroker>(folder / "fleet/broker/mosquitto.conf", port, folder / "log");
-    gateway = std::make_unique<RawMqttClient>(port, identity("gateway", "gateway"), "gateway");
-    TEST_ASSERT_TRUE(gateway->accepted());
+  void start() {
+    start_broker();
+    played_gateway = connect(gateway(), "gateway");
+    TEST_ASSERT_TRUE(played_gateway->accepted());
   }
 
   [[nodiscard]] static std::string program() { return testing::program("aflguard"); }
   [[nodiscard]] ProgramOutcome run(const std::string& arguments, bool only_results = false) const {
     auto outcome = run_program({"env", "AFLGUARD_FLEET=fleet", "sh", "-c",
                                 "'" + program() + "' " + arguments + (only_results ? " 2>/dev/null" : "")},
-                               folder.path());
+                               temporary.path());
     ASSERT_OK(outcome);
     return *outcome;
   }
@@ -49,26 +43,21 @@ struct WatchedFleet {
     return outcome.output;
   }
 
-  [[nodiscard]] MqttIdentity identity(const std::string& place, const std::string& name) const {
-    const auto at = folder / "fleet" / place;
-    return {at / (name + ".crt"), at / (name + ".key"), at / "ca.crt"};
-  }
-
   static std::string now() { return to_rfc3339(std::chrono::system_clock::now()); }
   void publish(const std::string& topic, const Json& message, bool retain = true) const {
-    TEST_ASSERT_TRUE(gateway->publish("aflguard/v1/f/" + topic, message.dump(), retain));
+    TEST_ASSERT_TRUE(played_gateway->publish("aflguard/v1/f/" + topic, message.dump(), retain));
   }
   void publish_status(const std::string& device, const std::string& state) const {
-    RawMqttClient client(port, identity("devices/" + device, "device"), device);
-    TEST_ASSERT_TRUE(client.publish("aflguard/v1/f/up/" + device + "/status",
-                                    Json{{"schema", "aflguard-device-status-1"},
-                                         {"state", state},
-                                         {"device", device},
-                                         {"time", now()},
-                                         {"version", 812},
-                                         {"loss", 0.31}}
-                                        .dump(),
-                                    true));
+    const auto client = connect(TestFleet::device(device), device);
+    TEST_ASSERT_TRUE(client->publish("aflguard/v1/f/up/" + device + "/status",
+                                     Json{{"schema", "aflguard-device-status-1"},
+                                          {"state", state},
+                                          {"device", device},
+                                          {"time", now()},
+                                          {"version", 812},
+                                          {"loss", 0.31}}
+                                         .dump(),
+                                     true));
   }
   /// `more` replaces what would be said otherwise.
   void publish_metrics(std::uint64_t version = 1234, const Json& more = Json::object()) const {

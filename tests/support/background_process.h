@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,7 +24,11 @@ class BackgroundProcess final {
   int end(int signal);
   /// False once it has ended by itself.
   [[nodiscard]] bool running() { return process_.running(); }
-  /// The same of a program that has ended by itself; -1 while it runs.
+  /// True when it has ended by itself before the time is over.
+  [[nodiscard]] bool wait_for(std::chrono::milliseconds timeout) {
+    return process_.wait_for(timeout).has_value();
+  }
+  /// The exit code of a program that has ended by itself, as of end(); -1 while it runs.
   [[nodiscard]] int exit_code() const { return process_.ended() ? process_.ended()->shell_code() : -1; }
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
 

@@ -5,7 +5,7 @@
 
 namespace aflguard::testing {
 
-/// A part of a test that runs in a process of its own, which is a copy of the test's: for clients whose
+/// A part of a test that runs in a separate process, which is a copy of the test's: for clients whose
 /// library shares threads between all clients of a process. To be made before the test itself starts any
 /// thread.
 class ForkedProcess final {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/check.h"
+#include "tests/support/test.h"
 
 namespace aflguard::testing {
 namespace {
@@ -241,6 +242,13 @@ std::optional<RawMessage> RawMqttClient::receive() {
 
 bool RawMqttClient::alive() {
   return state_->send(packet(kPing, "")) && state_->wait_for(kPingAnswer);
+}
+
+void assert_next(RawMqttClient& client, const std::string& topic, const std::string& payload) {
+  const auto message = client.receive();
+  TEST_ASSERT_TRUE_MESSAGE(message.has_value(), ("nothing came on " + topic).c_str());
+  TEST_ASSERT_EQUAL_STRING(topic.c_str(), message->topic.c_str());
+  TEST_ASSERT_EQUAL_STRING(payload.c_str(), message->payload.c_str());
 }
 
 }  // namespace aflguard::testing

@@ -14,7 +14,7 @@ struct MqttIdentity {
   std::filesystem::path authority;
 };
 
-/// Whoever comes with a name and a password instead of a certificate.
+/// A user with a name and a password instead of a certificate.
 struct MqttUser {
   std::string name;
   std::string password;
@@ -55,5 +55,8 @@ class RawMqttClient final {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// What comes next is this.
+void assert_next(RawMqttClient& client, const std::string& topic, const std::string& payload);
 
 }  // namespace aflguard::testing

@@ -6,6 +6,9 @@
 
 #include "core/base/result.h"
 #include "unity.h"
+// Its stand-ins for a C library without them break <cmath>.
+#undef isinf
+#undef isnan
 
 namespace aflguard::testing {
 
@@ -14,7 +17,7 @@ struct Registration {
   Registration(const char* sentence, void (*body)(), const char* file, int line);
 };
 
-/// A folder of its own for one test, removed with everything in it at the end.
+/// A new folder for one test, removed with everything in it at the end.
 class TemporaryFolder final {
  public:
   TemporaryFolder();
@@ -46,13 +49,13 @@ std::string message_of(const Result<T>& result) {
 
 }  // namespace aflguard::testing
 
-#define AFLGUARD_TEST_NAME(line) AFLGUARD_CONCAT(test_at_line_, line)
 /// TEST("A sentence that says what holds") { ... }
-#define TEST(sentence)                                                                             \
-  static void AFLGUARD_TEST_NAME(__LINE__)();                                                      \
-  static const ::aflguard::testing::Registration AFLGUARD_CONCAT(registration_at_line_, __LINE__)( \
-      sentence, &AFLGUARD_TEST_NAME(__LINE__), __FILE__, __LINE__);                                \
-  static void AFLGUARD_TEST_NAME(__LINE__)()
+#define TEST(sentence) AFLGUARD_NUMBERED_TEST(sentence, __COUNTER__)
+#define AFLGUARD_NUMBERED_TEST(sentence, number)                                         \
+  static void AFLGUARD_CONCAT(test_, number)();                                          \
+  static const ::aflguard::testing::Registration AFLGUARD_CONCAT(registration_, number)( \
+      sentence, &AFLGUARD_CONCAT(test_, number), __FILE__, __LINE__);                    \
+  static void AFLGUARD_CONCAT(test_, number)()
 
 #define ASSERT_OK(result) ::aflguard::testing::assert_ok(result, __LINE__)
 #define ASSERT_CONTAINS(text, part) ::aflguard::testing::assert_contains(text, part, __LINE__)

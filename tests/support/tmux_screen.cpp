@@ -11,7 +11,7 @@ namespace {
 
 /// Longer than anything takes; a test that waits this long has failed.
 constexpr std::chrono::seconds kLong{90};
-constexpr std::chrono::milliseconds kGlance{100};
+constexpr std::chrono::milliseconds kPollInterval{100};
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void TmuxScreen::wait(const std::string& what, const std::function<bool(const st
   while (!wanted(last)) {
     TEST_ASSERT_TRUE_MESSAGE(std::chrono::steady_clock::now() < deadline,
                              ("the screen never had " + what + ":\n" + last).c_str());
-    std::this_thread::sleep_for(kGlance);
+    std::this_thread::sleep_for(kPollInterval);
     last = text();
   }
 }

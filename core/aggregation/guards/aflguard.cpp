@@ -45,7 +45,7 @@ Status AflGuard::restore(std::span<const std::byte> bytes) {
 
 GuardKind aflguard_kind() {
   return {.name = "aflguard",
-          .summary = "accepts what is within lambda ||g_s|| of the server update g_s",
+          .summary = "accepts what is within lambda ||g_s|| of the reference update g_s",
           .options = {},
           .make = [](const GuardSettings& settings) -> std::unique_ptr<Guard> {
             return std::make_unique<AflGuard>(settings.lambda);

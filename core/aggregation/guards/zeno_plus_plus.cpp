@@ -45,7 +45,7 @@ Status ZenoPlusPlus::restore(std::span<const std::byte> bytes) {
 
 GuardKind zeno_plus_plus_kind() {
   return {.name = "zeno++",
-          .summary = "accepts what points along the server update, rescaled to its length",
+          .summary = "accepts what points along the reference update, rescaled to its length",
           .options = {},
           .make = [](const GuardSettings&) -> std::unique_ptr<Guard> {
             return std::make_unique<ZenoPlusPlus>();

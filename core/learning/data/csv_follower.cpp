@@ -61,7 +61,7 @@ Result<std::size_t> CsvFollower::poll() {
   TRY(const bool there, look());
   if (!there) return std::size_t{0};
   if (Status status = read_rows(); !status.ok()) {
-    reader_.reset();  // the next call starts with the file's beginning: its columns may be right by then
+    reader_.reset();  // the next call starts at the file's beginning: its columns may be right by then
     return status.error();
   }
   return added_;

@@ -1,4 +1,4 @@
-// Debian's Chromium, with nothing of its own on the network.
+// Debian's Chromium, without its own traffic on the network.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import { RealFleet } from './real_fleet.mjs';
 
 const programs = resolve(process.env.AFLGUARD_BIN ?? 'build/release/bin');
 const shots = process.env.AFLGUARD_SHOTS;
-const fleet = new RealFleet(programs, { honest: 6, byzantine: 2 });
+const fleet = new RealFleet(programs, { honest: 6, malicious: 2 });
 let browser;
 let page;
 const problems = [];
@@ -55,23 +55,23 @@ test('Every device appears, and values change while one looks', async () => {
 });
 
 test('Devices that lie are the first rows, marked, and counted', async () => {
-  const liars = fleet.liars();
-  await until('the liars are suspects', async () => {
+  const malicious = fleet.maliciousNames();
+  await until('malicious devices are suspects', async () => {
     const rows = await page.locator('.row:visible').evaluateAll((nodes) => nodes.map((node) => ({ name: node.dataset.device, level: node.dataset.level, at: Number(node.getAttribute('aria-rowindex')) })));
     rows.sort((a, b) => a.at - b.at);
-    return liars.every((_, i) => liars.includes(rows[i].name) && rows[i].level === 'suspect') && rows.slice(liars.length).every(({ level }) => level !== 'suspect');
+    return malicious.every((_, i) => malicious.includes(rows[i].name) && rows[i].level === 'suspect') && rows.slice(malicious.length).every(({ level }) => level !== 'suspect');
   });
-  assert.equal(await row(liars[0]).locator('.badge').textContent(), 'suspect');
+  assert.equal(await row(malicious[0]).locator('.badge').textContent(), 'suspect');
   // Tiles follow the rows within a second.
-  await until('the liars are counted', async () => (await tile('suspects')) === String(liars.length));
-  await until('an event about a liar', async () => (await page.locator('#events li', { hasText: liars[0] }).count()) > 0);
+  await until('malicious devices are counted', async () => (await tile('suspects')) === String(malicious.length));
+  await until('an event about a malicious device', async () => (await page.locator('#events li', { hasText: malicious[0] }).count()) > 0);
   await until('rejections in the chart', async () => (await page.locator('#verdict-chart .u-label').allTextContents()).some((label) => label.startsWith('too-far') || label.startsWith('rejected')));
 });
 
 test('A click shows a device: its distance against the bound, its past, its own words', async () => {
-  const [liar] = fleet.liars();
+  const [malicious] = fleet.maliciousNames();
   await until('some history of the device', async () => {
-    await row(liar).click();
+    await row(malicious).click();
     await until('an answer about the past', async () => (await page.locator('#panel').getAttribute('data-past')) !== null);
     const points = Number(await page.locator('#panel').getAttribute('data-past'));
     if (points > 0) return true;
@@ -176,7 +176,7 @@ test('Light and dark, desktop and phone', async () => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await until('dark', async () => (await background()) !== light);
   await shoot('desktop-dark');
-  await row(fleet.liars()[0]).click();
+  await row(fleet.maliciousNames()[0]).click();
   await until('the panel', () => page.locator('#panel-chart canvas').isVisible());
   await shoot('panel-dark');
   await page.keyboard.press('Escape');

@@ -33,11 +33,11 @@ function samples(count, seed) {
 
 export class RealFleet {
   /** `programs`: the folder with aflguard and its siblings. `interval`: seconds between two updates of a client. */
-  constructor(programs, { honest = 5, byzantine = 1, interval = 1, learningRate = 0.0002 } = {}) {
+  constructor(programs, { honest = 5, malicious = 1, interval = 1, learningRate = 0.0002 } = {}) {
     this.learningRate = learningRate;
     this.programs = programs;
     this.honest = honest;
-    this.byzantine = byzantine;
+    this.malicious = malicious;
     this.interval = interval;
     this.folder = mkdtempSync(join(tmpdir(), 'aflguard-dashboard-'));
     this.clients = new Map();
@@ -70,7 +70,7 @@ export class RealFleet {
     writeFileSync(this.path('gateway', 'validation.csv'), samples(1500, 2));
     this.edit(this.path('gateway', 'gateway.toml'), [/learning_rate = .*/, `learning_rate = ${this.learningRate}`]);
     appendFileSync(this.path('gateway', 'gateway.toml'), '\n[evaluation]\nformat = "csv"\nfile = "validation.csv"\nlabel_column = "last"\nheader = true\ninterval_seconds = 2\n');
-    for (let i = 1; i <= this.honest + this.byzantine; i += 1) this.enrol(`pi-${i}`, 10 + i);
+    for (let i = 1; i <= this.honest + this.malicious; i += 1) this.enrol(`pi-${i}`, 10 + i);
   }
 
   enrol(name, seed) {
@@ -81,10 +81,10 @@ export class RealFleet {
   }
 
   names() {
-    return Array.from({ length: this.honest + this.byzantine }, (_, i) => `pi-${i + 1}`);
+    return Array.from({ length: this.honest + this.malicious }, (_, i) => `pi-${i + 1}`);
   }
   /** The last ones lie. */
-  liars() {
+  maliciousNames() {
     return this.names().slice(this.honest);
   }
 
@@ -102,9 +102,9 @@ export class RealFleet {
     await this.gateway.says('ready');
   }
   startClient(name) {
-    const liar = this.liars().includes(name);
-    const args = ['--config', this.path('devices', name, 'client.toml'), ...(liar ? ['--attack', 'gd'] : [])];
-    this.clients.set(name, this.program(liar ? 'aflguard-byzantine-client' : 'aflguard-client', args, `${name}.log`));
+    const malicious = this.maliciousNames().includes(name);
+    const args = ['--config', this.path('devices', name, 'client.toml'), ...(malicious ? ['--attack', 'gd'] : [])];
+    this.clients.set(name, this.program(malicious ? 'aflguard-byzantine-client' : 'aflguard-client', args, `${name}.log`));
   }
   async startDashboard() {
     this.dashboard = this.program('aflguard', ['dashboard', '--fleet', 'fleet', '--port', '0', '--json'], 'dashboard.log');

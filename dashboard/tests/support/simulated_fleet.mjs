@@ -13,11 +13,11 @@ function seeded(seed) {
 }
 
 export class SimulatedFleet {
-  constructor({ fleet, devices, byzantine = 0, seed = 1 }) {
+  constructor({ fleet, devices, malicious = 0, seed = 1 }) {
     this.random = seeded(seed);
     this.prefix = `aflguard/v1/${fleet}/`;
     this.devices = Array.from({ length: devices }, (_, i) => ({
-      name: `pi-${String(i + 1).padStart(4, '0')}`, byzantine: i < byzantine, accepted: 0, rejected: 0, share: 0, ratio: 0.6, sequence: 0, recent: [],
+      name: `pi-${String(i + 1).padStart(4, '0')}`, malicious: i < malicious, accepted: 0, rejected: 0, share: 0, ratio: 0.6, sequence: 0, recent: [],
     }));
     this.fleet = fleet;
     this.started = Date.now();
@@ -38,7 +38,7 @@ export class SimulatedFleet {
 
   judge(device) {
     const bound = 15 + 5 * this.random();
-    const distance = device.byzantine ? bound * (8 + 4 * this.random()) : bound * (0.35 + 0.6 * this.random());
+    const distance = device.malicious ? bound * (8 + 4 * this.random()) : bound * (0.35 + 0.6 * this.random());
     const accepted = distance <= bound;
     device.sequence += 1;
     device[accepted ? 'accepted' : 'rejected'] += 1;

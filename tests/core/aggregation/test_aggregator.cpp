@@ -105,7 +105,8 @@ TEST("A restored aggregator gives the same verdicts and the same model, bit for 
   TEST_ASSERT_TRUE(stepped >= 7);
 }
 
-TEST("The server update may be kept apart: both parts give the same aggregator, and must belong together") {
+TEST(
+    "The reference update may be kept apart: both parts give the same aggregator, and must belong together") {
   for (const GuardKind& kind : all_guards()) {
     FixedReference source(std::vector<float>(kDimension, 1));
     const auto fresh = [&] {

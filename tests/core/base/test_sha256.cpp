@@ -16,7 +16,7 @@ TEST("SHA-256 gives the digests of the standard's examples") {
 }
 
 TEST("SHA-256 pads messages right at every length around a block") {
-  // 55 and 56 bytes are where the length field moves into a block of its own.
+  // 55 and 56 bytes are where the length field moves into another block.
   TEST_ASSERT_EQUAL_STRING("9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318",
                            sha256_hex(std::string(55, 'a')).c_str());
   TEST_ASSERT_EQUAL_STRING("b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a",

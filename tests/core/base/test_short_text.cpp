@@ -20,6 +20,11 @@ TEST("No character is cut in two") {
   TEST_ASSERT_EQUAL_STRING("a\xc3\xa4\xc3\xb6...", shortened(grapes, 8).c_str());
 }
 
+TEST("A hash is shown by its first twelve digits") {
+  TEST_ASSERT_EQUAL_STRING("0123456789ab...",
+                           short_hash(std::string("0123456789abcdef") + std::string(48, '0')).c_str());
+}
+
 TEST("Broken bytes are cut without an end") {
   TEST_ASSERT_EQUAL_STRING("...", shortened(std::string(100, '\x80'), 20).c_str());
 }

@@ -27,7 +27,7 @@ void assert_refused(RefusalReason reason, const Admitted<T>& result, int line) {
   }
 }
 
-/// Every field with a value of its own, so that swapped fields show.
+/// Every field with a different value, so that swapped fields show.
 inline UpdateMessage sample_update() {
   UpdateMessage update;
   update.fleet = "orchard";

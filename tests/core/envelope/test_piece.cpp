@@ -75,7 +75,7 @@ TEST("A piece of 64 KiB is taken, and one byte more is refused") {
   ASSERT_REFUSED(kOversized, read_piece(write_piece(header, Bytes(header.total))));
 }
 
-TEST("Every sealed envelope has a transfer id of its own, out of its signature") {
+TEST("Every sealed envelope has its own transfer id, out of its signature") {
   Fleet fleet;
   UpdateMessage update = sample_update();
   const Bytes first = fleet.seal_by_device(encode(update).value());

@@ -30,8 +30,9 @@ TEST("A program that ended by itself is named once, with its code and the end of
   const testing::TemporaryFolder folder;
   ChildGroup group(kLong);
   ASSERT_OK(group.start("the other", {"sleep", "600"}, folder.path(), folder / "other.log"));
-  ASSERT_OK(
-      group.start("the broker", {"sh", "-c", "echo one; echo two; exit 3"}, folder.path(), folder / "log"));
+  ASSERT_OK(group.start("the broker",
+                        {"sh", "-c", R"(echo one; echo '{"schema":"aflguard.x.v1"}'; echo two; exit 3)"},
+                        folder.path(), folder / "log"));
   ASSERT_CONTAINS(first_problem(group), "the broker ended with code 3; its log ");
   ASSERT_OK(group.check_running());
   TEST_ASSERT_EQUAL_STRING("one | two", last_lines(folder / "log", 3).c_str());

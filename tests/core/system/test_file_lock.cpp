@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kLong = 60s;
+constexpr auto kLockWait = 60s;
 
 /// Another program that holds the lock on a file: util-linux's, which knows nothing of ours.
 class Holder final {
@@ -88,7 +88,7 @@ TEST("Who waits gets the lock when its holder ends, and gives up when the time i
   TEST_ASSERT_TRUE(!refused.ok() && refused.error().kind == ErrorKind::kUnavailable);
   TEST_ASSERT_TRUE(std::chrono::steady_clock::now() - begin >= 50ms);
   holder.process().signal(SIGKILL);  // it ends while we wait
-  ASSERT_OK(FileLock::take(folder / "lock", {.timeout = kLong}));
+  ASSERT_OK(FileLock::take(folder / "lock", {.timeout = kLockWait}));
 }
 
 TEST("A file is made for its owner alone; one that must exist is not made") {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kLong = 60s;
+constexpr auto kProcessWait = 60s;
 
 Process started(const ProcessOptions& options) {
   auto process = Process::start(options);
@@ -141,7 +141,7 @@ TEST("Waiting ends when the time is over, and running is told without waiting") 
   TEST_ASSERT_FALSE(process.wait_for(20ms).has_value());
   TEST_ASSERT_FALSE(process.ended().has_value());
   process.signal(SIGTERM);
-  const auto end = process.wait_for(kLong);
+  const auto end = process.wait_for(kProcessWait);
   TEST_ASSERT_TRUE(end.has_value() && *end == (ProcessEnd{0, SIGTERM}));
   TEST_ASSERT_FALSE(process.running());
   TEST_ASSERT_TRUE(process.pid() < 0);
@@ -161,7 +161,7 @@ TEST("What does not stop in time is killed, with all that it started in its grou
 TEST("What stops in time is not killed") {
   Heard heard({.arguments = {"sh", "-c", "trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done"}});
   TEST_ASSERT_EQUAL_STRING("ready", heard.line().c_str());
-  TEST_ASSERT_TRUE(heard.process.stop(kLong) == (ProcessEnd{3, 0}));
+  TEST_ASSERT_TRUE(heard.process.stop(kProcessWait) == (ProcessEnd{3, 0}));
 }
 
 TEST("A program ends with its object, unless that lets it go") {

@@ -9,7 +9,7 @@ using namespace aflguard;
 
 namespace {
 
-std::string golden(const std::string& name) {
+std::string golden_fact(const std::string& name) {
   auto text = read_text_file(testing::source_folder() / "tests/golden/program_facts" / (name + ".json"));
   ASSERT_OK(text);
   return text->substr(0, text->size() - 1);
@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, ProgramFact>> known_facts() {
 
 TEST("Facts are written as the golden lines have them, one line each") {
   for (const auto& [name, fact] : known_facts()) {
-    TEST_ASSERT_EQUAL_STRING(golden(name).c_str(), to_line(fact).c_str());
+    TEST_ASSERT_EQUAL_STRING(golden_fact(name).c_str(), to_line(fact).c_str());
     TEST_ASSERT_TRUE(to_line(fact).starts_with(kFactBegin));
     TEST_ASSERT_TRUE(to_line(fact).find('\n') == std::string::npos);
   }
@@ -37,15 +37,15 @@ TEST("Facts are written as the golden lines have them, one line each") {
 TEST("Golden lines are read back, whatever a journal or a console puts around them") {
   for (const auto& [name, fact] : known_facts()) {
     for (const char* before : {"", "[   41.204117] aflguard-client[312]: ", "info: "}) {
-      TEST_ASSERT_TRUE(read_fact(before + golden(name)) == fact);
-      TEST_ASSERT_TRUE(read_fact(before + golden(name) + "\r") == fact);
+      TEST_ASSERT_TRUE(read_fact(before + golden_fact(name)) == fact);
+      TEST_ASSERT_TRUE(read_fact(before + golden_fact(name) + "\r") == fact);
     }
   }
 }
 
 TEST("A fact that is cut counts for nothing, wherever it ends") {
   for (const auto& [name, fact] : known_facts()) {
-    const std::string whole = golden(name);
+    const std::string whole = golden_fact(name);
     for (std::size_t length = 0; length < whole.size(); ++length) {
       TEST_ASSERT_FALSE(read_fact(whole.substr(0, length)).has_value());
       TEST_ASSERT_FALSE(read_fact(whole.substr(0, length) + " <cut>").has_value());
@@ -71,8 +71,8 @@ TEST("A fact with a field too many is read, one with a field missing, of another
 }
 
 TEST("Facts of a log are found in their order; the last line may still grow") {
-  const std::string log = "info: connected\n" + golden("ready") + "\nwarning: {\n" +
-                          golden("verdict-accepted") + "\n" + golden("verdict-rejected");
+  const std::string log = "info: connected\n" + golden_fact("ready") + "\nwarning: {\n" +
+                          golden_fact("verdict-accepted") + "\n" + golden_fact("verdict-rejected");
   std::vector<ProgramFact> found;
   for_each_fact(log, [&](const ProgramFact& fact) { found.push_back(fact); });
   TEST_ASSERT_EQUAL_size_t(2, found.size());

@@ -1,5 +1,7 @@
+#include <nlohmann/json.hpp>  // before Unity, which defines isnan and isinf
+
 #include "core/telemetry/states.h"
-#include "tests/support/test.h"
+#include "tests/core/telemetry/golden.h"
 
 using namespace aflguard;
 
@@ -15,6 +17,13 @@ TEST("Every state that is sent is read as itself, and any other name as unknown"
     TEST_ASSERT_TRUE(parse_gateway_state(name) == GatewayState::kUnknown);
   }
   TEST_ASSERT_TRUE(parse_gateway_state("training") == GatewayState::kUnknown);
+}
+
+TEST("The states are those of the golden file, which the dashboard is tested with as well") {
+  nlohmann::ordered_json states;
+  for (const DeviceState state : kDeviceStates) states["devices"].push_back(to_string(state));
+  for (const GatewayState state : kGatewayStates) states["gateways"].push_back(to_string(state));
+  testing::assert_golden("states", states.dump());
 }
 
 TEST("Who is lost, stopped or unknown is not connected") {

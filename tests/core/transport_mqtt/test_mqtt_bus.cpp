@@ -9,6 +9,7 @@
 #include "core/envelope/piece_sender.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "tests/core/transport_mqtt/old_broker.h"
+#include "tests/support/quiet_log.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
 
@@ -20,11 +21,6 @@ namespace {
 
 /// Longer than anything takes; a test that waits this long has failed.
 constexpr auto kLong = 180s;  // a handshake that an emulator was too slow for is tried again after a minute
-
-class QuietLog final : public LogSink {
- public:
-  void write(LogLevel, std::string_view) override {}
-};
 
 Message message_of(std::string topic, std::string_view text, bool retained = false) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -98,7 +94,7 @@ void skip_without_broker() {
 
 }  // namespace
 
-TEST("Whoever is pushed out by a second client of the same name learns it, and why where the broker tells") {
+TEST("A client that another one of its name pushes out learns it, and why where the broker says so") {
   skip_without_broker();
   Network network;
   MqttOptions options = network.options("viewer");

@@ -24,8 +24,8 @@ ModelMessage model_of(std::uint64_t version) {
 }
 
 /// A device and a gateway around a broker; the gateway's messages are a version in digits.
-struct Desk {
-  Desk() {
+struct FetchDesk {
+  FetchDesk() {
     ASSERT_OK(gateway->start());
     ASSERT_OK(device->start());
     broker.settle();
@@ -64,7 +64,7 @@ struct Desk {
 }  // namespace
 
 TEST("Asking brings the model that the broker keeps; after the answer no more come") {
-  Desk desk;
+  FetchDesk desk;
   desk.publish(7);
   desk.fetch.ask(0);
   TEST_ASSERT_TRUE(desk.fetch.asking());
@@ -78,7 +78,7 @@ TEST("Asking brings the model that the broker keeps; after the answer no more co
 }
 
 TEST("A model that is older than what was asked for does not answer; the newer one that follows does") {
-  Desk desk;
+  FetchDesk desk;
   desk.publish(7);
   desk.fetch.ask(8);
   TEST_ASSERT_EQUAL_INT(1, desk.receive());
@@ -89,13 +89,13 @@ TEST("A model that is older than what was asked for does not answer; the newer o
 }
 
 TEST("What arrives when nobody asks any more changes nothing") {
-  Desk desk;
+  FetchDesk desk;
   TEST_ASSERT_FALSE(desk.fetch.offer(model_of(3)));
   TEST_ASSERT_FALSE(desk.fetch.model().has_value());
 }
 
 TEST("Without a model, waiting has no end, and the question is asked") {
-  Desk desk;
+  FetchDesk desk;
   TEST_ASSERT_TRUE(desk.fetch.wait(desk.now()) == Time::max());
   TEST_ASSERT_TRUE(desk.fetch.asking());
   desk.broker.advance(3600s);
@@ -106,7 +106,7 @@ TEST("Without a model, waiting has no end, and the question is asked") {
 }
 
 TEST("With a model at hand, a question without an answer is waited for until its timeout") {
-  Desk desk;
+  FetchDesk desk;
   desk.fetch.take(model_of(7));
   desk.fetch.newest_is(8);
   TEST_ASSERT_TRUE(desk.fetch.wait(desk.now()) == desk.now() + 20s);
@@ -121,7 +121,7 @@ TEST("With a model at hand, a question without an answer is waited for until its
 }
 
 TEST("On a new connection the newest model is asked for once, and the timeout begins there") {
-  Desk desk;
+  FetchDesk desk;
   desk.fetch.take(model_of(7));
   desk.fetch.ask_for_newest();
   desk.broker.advance(15s);
@@ -134,7 +134,7 @@ TEST("On a new connection the newest model is asked for once, and the timeout be
 }
 
 TEST("A model is asked for again when it is old, and a verdict that names it makes it new") {
-  Desk desk;
+  FetchDesk desk;
   desk.fetch.take(model_of(7));
   desk.broker.advance(30s);
   TEST_ASSERT_FALSE(desk.fetch.ask_again_when_old(desk.now()).has_value());
@@ -149,7 +149,7 @@ TEST("A model is asked for again when it is old, and a verdict that names it mak
 }
 
 TEST("A gateway that went back is believed: the newer model at hand is dropped") {
-  Desk desk;
+  FetchDesk desk;
   desk.fetch.take(model_of(100));
   desk.fetch.newest_is(40);
   TEST_ASSERT_FALSE(desk.fetch.model().has_value());
@@ -159,7 +159,7 @@ TEST("A gateway that went back is believed: the newer model at hand is dropped")
 }
 
 TEST("A model that comes with a verdict answers the question too") {
-  Desk desk;
+  FetchDesk desk;
   desk.fetch.ask(5);
   desk.fetch.take(model_of(5));
   TEST_ASSERT_FALSE(desk.fetch.asking());

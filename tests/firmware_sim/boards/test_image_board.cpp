@@ -61,7 +61,7 @@ struct Place {
     fs::create_directories(board.card() / "model");
     ASSERT_OK(write_file_atomically(board.card() / "client.toml", "first\n"));
     fs::create_directories(folder / "programs");
-    ASSERT_OK(write_file_atomically(folder / "programs/aflguard-byzantine-client", "a liar\n"));
+    ASSERT_OK(write_file_atomically(folder / "programs/aflguard-byzantine-client", "a malicious client\n"));
   }
 
   void make_image(const std::string& kernel) const {
@@ -148,15 +148,17 @@ TEST("The card stays, with a new identity on it, until the image is another one"
   TEST_ASSERT_FALSE(image::take_boot_file(place.card(), kBootOffset, "kept", place.folder / "none").ok());
 }
 
-TEST("A liar's card has the liar's program, a unit that runs it, and its lie; an honest one's has not") {
+TEST(
+    "A malicious board's card has the malicious program, its unit and its attack; an honest board's has "
+    "not") {
   if (find_program("debugfs").empty()) TEST_IGNORE_MESSAGE("e2fsprogs is not installed");
   const Place place;
   const std::string program = "/usr/bin/aflguard-byzantine-client";
   const std::string unit = "/etc/systemd/system/aflguard-client.service.d/lie.conf";
   ASSERT_OK(place.kind.build(board(""), place.board));
-  TEST_ASSERT_TRUE(place.in_root(program).find("a liar") == std::string::npos);
+  TEST_ASSERT_TRUE(place.in_root(program).find("a malicious client") == std::string::npos);
   ASSERT_OK(place.kind.build(board("gd"), place.board));
-  ASSERT_CONTAINS(place.in_root(program), "a liar\n");
+  ASSERT_CONTAINS(place.in_root(program), "a malicious client\n");
   ASSERT_CONTAINS(place.in_root(unit), "--attack ${AFLGUARD_ATTACK}");
   TEST_ASSERT_EQUAL_STRING("AFLGUARD_ATTACK=gd\n", place.in_identity("attack.env").c_str());
   run({find_program("e2fsck").string(), "-fn",
@@ -164,7 +166,7 @@ TEST("A liar's card has the liar's program, a unit that runs it, and its lie; an
   // The same board is honest another day.
   fs::remove(place.board.card() / "attack.env");
   ASSERT_OK(place.kind.build(board(""), place.board));
-  TEST_ASSERT_TRUE(place.in_root(program).find("a liar") == std::string::npos);
+  TEST_ASSERT_TRUE(place.in_root(program).find("a malicious client") == std::string::npos);
 }
 
 TEST(

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Board board(const std::string& attack) {
+Board virtual_board(const std::string& attack) {
   Board made;
   made.name = "sim-04";
   made.attack = attack;
@@ -27,15 +27,15 @@ bool has(const std::vector<std::string>& command, const std::string& argument) {
 
 }  // namespace
 
-TEST("A translated board is one process with its own configuration; a liar gets its attack") {
+TEST("A translated board is one process with its own configuration; a malicious one gets its attack") {
   const BoardFolder folder{"/fleet/sim/boards/sim-04"};
   const ProcessBoard kind = ProcessBoard::translated({"/programs"});
-  const auto honest = kind.build(board(""), folder);
+  const auto honest = kind.build(virtual_board(""), folder);
   ASSERT_OK(honest);
   TEST_ASSERT_TRUE(has(*honest, "/programs/aflguard-client"));
   TEST_ASSERT_EQUAL_STRING("/fleet/sim/boards/sim-04/card/client.toml", honest->back().c_str());
   TEST_ASSERT_EQUAL_STRING("/fleet/sim/boards/sim-04/state", kind.state_folder(folder).c_str());
-  const auto malicious = kind.build(board("gd"), folder);
+  const auto malicious = kind.build(virtual_board("gd"), folder);
   ASSERT_OK(malicious);
   TEST_ASSERT_TRUE(has(*malicious, "/programs/aflguard-byzantine-client"));
   TEST_ASSERT_EQUAL_STRING("gd", malicious->back().c_str());
@@ -44,10 +44,10 @@ TEST("A translated board is one process with its own configuration; a liar gets 
 TEST("A machine without the boards' programs is told how to get them") {
   const testing::TemporaryFolder folder;
   const ProcessBoard native = ProcessBoard::native({folder.path()});
-  ASSERT_CONTAINS(message_of(native.check_machine(board(""))), "/aflguard-client");
-  ASSERT_CONTAINS(message_of(native.check_machine(board("gd"))), "/aflguard-byzantine-client");
+  ASSERT_CONTAINS(message_of(native.check_machine(virtual_board(""))), "/aflguard-client");
+  ASSERT_CONTAINS(message_of(native.check_machine(virtual_board("gd"))), "/aflguard-byzantine-client");
   const std::string virtual_problem =
-      message_of(VirtualBoard(BoardKit{folder.path()}).check_machine(board("")));
+      message_of(VirtualBoard(BoardKit{folder.path()}).check_machine(virtual_board("")));
   TEST_ASSERT_TRUE_MESSAGE(virtual_problem.find("apt-get install") != std::string::npos ||
                                virtual_problem.find("./run boards") != std::string::npos,
                            virtual_problem.c_str());
@@ -55,7 +55,7 @@ TEST("A machine without the boards' programs is told how to get them") {
 
 TEST("A virtual board has three disks of which it can write one, and knows its name and its attack") {
   const VirtualBoard kind(BoardKit{"/kit"});
-  const auto command = kind.command(board("gd"), {"/a,b"});
+  const auto command = kind.command(virtual_board("gd"), {"/a,b"});
   TEST_ASSERT_TRUE(has(command, "if=none,id=root,format=raw,file=/kit/root.img,readonly=on"));
   TEST_ASSERT_TRUE(has(command, "if=none,id=card,format=raw,file=/a,,b/card.img,readonly=on"));
   TEST_ASSERT_TRUE(has(command, "if=none,id=state,format=raw,file=/a,,b/state.img"));
@@ -63,7 +63,7 @@ TEST("A virtual board has three disks of which it can write one, and knows its n
   const auto append = std::find(command.begin(), command.end(), "-append");
   TEST_ASSERT_TRUE(append != command.end());
   ASSERT_CONTAINS(*(append + 1), "aflguard.name=sim-04 aflguard.attack=gd");
-  const auto honest = kind.command(board(""), {"/a"});
+  const auto honest = kind.command(virtual_board(""), {"/a"});
   TEST_ASSERT_TRUE((*std::find_if(honest.begin(), honest.end(), [](const std::string& argument) {
                      return argument.starts_with("console=");
                    })).find("attack") == std::string::npos);
@@ -77,7 +77,7 @@ TEST("Disks are made of a folder without mounting; the card changes with it, the
   fs::create_directories(place.card() / "model");
   ASSERT_OK(write_file_atomically(place.card() / "client.toml", "first\n"));
   const VirtualBoard kind(BoardKit{folder / "kit"});
-  ASSERT_OK(kind.build(board(""), place));
+  ASSERT_OK(kind.build(virtual_board(""), place));
   const auto read = [&](const fs::path& disk, const std::string& file) {
     return run_program({find_program("debugfs").string(), "-R", "cat " + file, disk.string()}, "/")->output;
   };
@@ -90,7 +90,7 @@ TEST("Disks are made of a folder without mounting; the card changes with it, the
                   "/");
   ASSERT_OK(put);
   ASSERT_OK(write_file_atomically(place.card() / "client.toml", "second\n"));
-  ASSERT_OK(kind.build(board(""), place));
+  ASSERT_OK(kind.build(virtual_board(""), place));
   ASSERT_CONTAINS(read(place.root / "card.img", "/client.toml"), "second");
   ASSERT_CONTAINS(read(place.root / "state.img", "/spool"), "kept");
 }

@@ -27,4 +27,5 @@ TEST("Help lists every attack of the one list, and names those that can be carri
     TEST_ASSERT_EQUAL_MESSAGE(live, names.find(", " + name + ", ") != std::string::npos, name.c_str());
     TEST_ASSERT_EQUAL_MESSAGE(live, check_attack(name).ok(), name.c_str());
   }
+  ASSERT_CONTAINS(list, "\n  adapt-reverse: adaptive, reversed: -100 times the device's own honest update");
 }

@@ -164,7 +164,7 @@ TEST("The boundary attacker remembers where its honest updates pointed before") 
   TEST_ASSERT_FLOAT_WITHIN(1e-4F, 2.0F + 1.2F * 2.0F, second_update(0.9));
 }
 
-TEST("Every attack sends, bit for bit, what it sent when the live client had formulas of its own") {
+TEST("Every attack sends, bit for bit, what it sent when the live client had its own formulas") {
   const auto leaked = std::make_shared<const Dataset>(three_features({1, 0, 0.5F, -1, 1, 2}, {1.1F, -0.4F}));
   for (const Golden& golden : kGolden) {
     testing::LinearTrainer trainer(3);

@@ -11,6 +11,7 @@
 #include "core/system/atomic_file.h"
 #include "firmware_sim/links/link_relay.h"
 #include "tests/support/test.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::sim;
@@ -97,7 +98,13 @@ class Relay final {
     auto made = LinkRelay::create({{0, folder_ / "one"}, {0, folder_ / "two"}}, "127.0.0.1", broker_port);
     ASSERT_OK(made);
     relay_.emplace(std::move(made).value());
-    thread_ = std::thread([this] { relay_->run([this] { return stop_.load(); }); });
+    thread_ = std::thread([this] {
+      relay_->run([this] {
+        turn_began_ = std::chrono::steady_clock::now();
+        ++turns_;
+        return stop_.load();
+      });
+    });
   }
   ~Relay() {
     stop_ = true;
@@ -107,11 +114,21 @@ class Relay final {
   void set(const char* link, const std::string& state) const {
     ASSERT_OK(write_file_atomically(folder_ / link, state));
   }
+  /// Returns when the relay has read the state files again: it does so in every turn that begins 50 ms after
+  /// the turn in which it last did.
+  void wait_for_look() const {
+    const auto due = std::chrono::steady_clock::now() + 50ms;
+    testing::wait_until("the relay's next turn", [&] { return turn_began_.load() >= due; });
+    const std::uint64_t turn = turns_;
+    testing::wait_until("the end of that turn", [&] { return turns_ > turn; });
+  }
 
  private:
   testing::TemporaryFolder folder_;
   std::optional<LinkRelay> relay_;
   std::atomic<bool> stop_{false};
+  std::atomic<std::chrono::steady_clock::time_point> turn_began_{};
+  std::atomic<std::uint64_t> turns_{0};
   std::thread thread_;
 };
 
@@ -148,7 +165,7 @@ TEST("A cut link passes nothing and tells nobody; the other link does not notice
     }
   };
   relay.set("one", "cut\n");
-  std::this_thread::sleep_for(100ms);  // the relay looks at the file before the next turn after 50 ms
+  relay.wait_for_look();
   chat();
   board.send("word");
   chat();

@@ -87,7 +87,7 @@ TEST("A number that has gone to another process is not taken for the one that is
   ASSERT_OK(end_process(other_boot, SIGKILL, kLong));
 }
 
-TEST("What ignores the request is killed after its grace") {
+TEST("What ignores the request is killed after its timeout") {
   const testing::TemporaryFolder folder;
   const Started started({{"sh", "-c", "trap '' TERM; echo ready; while true; do sleep 1; done"},
                          folder.path(),

@@ -27,7 +27,9 @@ struct Ledgers {
 
 }  // namespace
 
-TEST("Boards and gateway that know the same are in order; a liar may number its updates as it likes") {
+TEST(
+    "Boards and gateway that know the same are in order; a malicious one may number its updates as it "
+    "likes") {
   const LedgerReport report = Ledgers().check();
   TEST_ASSERT_TRUE(report.holds());
   TEST_ASSERT_EQUAL_size_t(7, report.judged);

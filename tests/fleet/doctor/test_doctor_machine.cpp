@@ -51,7 +51,7 @@ TEST("A key of another certificate, and a certificate of another fleet, are foun
   const fs::path foreign = other.folder().gateway();
   const auto look = [](const fs::path& certificate, const fs::path& key, const fs::path& authority) {
     Findings findings;
-    examine_identity(findings, "it", certificate, key, authority, SystemClock(), "renew it");
+    examine_identity(findings, "it", {certificate, key, authority}, SystemClock(), "renew it");
     return findings;
   };
   ASSERT_FINDING(look(place / "gateway.crt", place / "gateway.key", place / "ca.crt"), "it",

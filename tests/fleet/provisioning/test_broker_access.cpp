@@ -6,28 +6,7 @@
 using namespace aflguard;
 using namespace aflguard::fleet;
 using testing::RawMessage;
-using testing::TestFleet;
-
-namespace {
-
-/// A fleet of two devices with a broker; skips the test where there is none.
-struct TwoDevices : TestFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
-    if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-    add("pi-1");
-    add("pi-2");
-    start_broker();
-  }
-};
-
-void assert_next(testing::RawMqttClient& client, const std::string& topic, const std::string& payload) {
-  const auto message = client.receive();
-  TEST_ASSERT_TRUE_MESSAGE(message.has_value(), ("nothing came on " + topic).c_str());
-  TEST_ASSERT_EQUAL_STRING(topic.c_str(), message->topic.c_str());
-  TEST_ASSERT_EQUAL_STRING(payload.c_str(), message->payload.c_str());
-}
-
-}  // namespace
+using testing::TwoDevices;
 
 TEST("A device cannot publish as another") {
   TwoDevices live;

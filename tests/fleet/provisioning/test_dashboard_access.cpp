@@ -19,8 +19,8 @@ FleetSettings with_dashboard() {
 }
 
 struct Watched : TestFleet {
-  explicit Watched(const FleetSettings& settings = with_dashboard())
-      : TestFleet(settings), web_port(settings.dashboard_port) {
+  explicit Watched(const FleetSettings& wanted = with_dashboard())
+      : TestFleet(wanted), web_port(wanted.dashboard_port) {
     if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
     add("pi-1");
     start_broker();
@@ -38,13 +38,6 @@ struct Watched : TestFleet {
   }
   std::uint16_t web_port;
 };
-
-void assert_next(RawMqttClient& client, const std::string& topic, const std::string& payload) {
-  const auto message = client.receive();
-  TEST_ASSERT_TRUE_MESSAGE(message.has_value(), ("nothing came on " + topic).c_str());
-  TEST_ASSERT_EQUAL_STRING(topic.c_str(), message->topic.c_str());
-  TEST_ASSERT_EQUAL_STRING(payload.c_str(), message->payload.c_str());
-}
 
 }  // namespace
 
@@ -111,7 +104,7 @@ TEST("A dashboard can push nobody out but another page of the same seat") {
   TEST_ASSERT_FALSE(first->alive());
 }
 
-TEST("The listener for browsers takes the key of its own users, and no other name, password or nothing") {
+TEST("The listener for browsers takes the key of users in its list, and no other name, password or nothing") {
   Watched live;
   const auto refused = [&](const std::string& name, const std::string& password) {
     return !RawMqttClient(live.web_port, live.user(name, password), "x").accepted();

@@ -10,17 +10,13 @@
 using namespace aflguard;
 using namespace aflguard::fleet;
 using testing::TestFleet;
+using testing::TwoDevices;
 using namespace std::chrono_literals;
 
 namespace {
 
-struct TwoDevices : TestFleet {
-  explicit TwoDevices(const FleetSettings& settings = {}) : TestFleet(settings) {
-    if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-    add("pi-1");
-    add("pi-2");
-    start_broker();
-  }
+struct LiveDevices : TwoDevices {
+  using TwoDevices::TwoDevices;
   Result<CutOff> cut_off(const std::string& name, std::chrono::seconds timeout = 30s) {
     return cut_off_device(*fleet, name, authority, clock, timeout);
   }
@@ -29,7 +25,7 @@ struct TwoDevices : TestFleet {
 }  // namespace
 
 TEST("A revoked device is cut off while connected and cannot come back; others are not disturbed") {
-  TwoDevices live;
+  LiveDevices live;
   const auto gateway = live.connect(live.gateway());
   gateway->subscribe("aflguard/v1/f/up/+/update");
   const auto bad = live.connect(live.device("pi-1"));
@@ -51,7 +47,7 @@ TEST("A revoked device is cut off while connected and cannot come back; others a
 }
 
 TEST("A revoked viewer is cut off while connected; other viewers go on watching") {
-  TwoDevices live;
+  LiveDevices live;
   ASSERT_OK(live.fleet->add_viewer("anna", std::nullopt, live.authority, live.clock));
   ASSERT_OK(reload_broker(live.fleet->settings(), live.fleet->folder()));
   const auto anna = live.connect(live.viewer("anna"));
@@ -66,7 +62,7 @@ TEST("A revoked viewer is cut off while connected; other viewers go on watching"
 }
 
 TEST("Devices revoked one after the other all stay out, also after a restart of the broker") {
-  TwoDevices live;
+  LiveDevices live;
   ASSERT_OK(live.cut_off("pi-1"));
   ASSERT_OK(live.cut_off("pi-2"));
   ASSERT_OK(live.cut_off("pi-1"));  // can be repeated
@@ -80,7 +76,7 @@ TEST("Devices revoked one after the other all stay out, also after a restart of 
 }
 
 TEST("The access list alone already silences a live session of a revoked device") {
-  TwoDevices live;
+  LiveDevices live;
   const auto gateway = live.connect(live.gateway());
   gateway->subscribe("aflguard/v1/f/up/+/update");
   const auto bad = live.connect(live.device("pi-1"));
@@ -99,7 +95,7 @@ TEST("The access list alone already silences a live session of a revoked device"
 TEST("A broker that does not take the new list is reported; it does when it starts again") {
   FleetSettings deaf;
   deaf.reload_command = "true";
-  TwoDevices live(deaf);
+  LiveDevices live(deaf);
   const auto outcome = live.cut_off("pi-1", 1s);
   ASSERT_CONTAINS(testing::message_of(outcome), "still accepts revoked certificates");
   TEST_ASSERT_TRUE(live.fleet->book().find("pi-1")->revoked);
@@ -118,7 +114,7 @@ TEST("A failing reload command is reported with what it said") {
   TEST_ASSERT_TRUE(live.fleet->book().find("pi-1")->revoked);
 }
 
-TEST("Without a broker a device is revoked in the files, whoever has the old process number now") {
+TEST("Without a broker a device is revoked in the files, whichever process has the old number now") {
   TestFleet live;
   live.add("pi-1");
   const auto cut = [&] { return cut_off_device(*live.fleet, "pi-1", live.authority, live.clock, 1s); };
@@ -133,7 +129,7 @@ TEST("Without a broker a device is revoked in the files, whoever has the old pro
 }
 
 TEST("A device is renewed while it is connected: old and new certificates work, and revoking ends both") {
-  TwoDevices live;
+  LiveDevices live;
   const auto folder = live.fleet->folder().device("pi-1");
   for (const char* name : {"device.crt", "device.key"}) {
     std::filesystem::copy_file(folder / name, live.temporary / name);
@@ -151,7 +147,7 @@ TEST("A device is renewed while it is connected: old and new certificates work, 
 }
 
 TEST("The broker's certificate is renewed without ending a session") {
-  TwoDevices live;
+  LiveDevices live;
   const auto session = live.connect(live.device("pi-1"));
   ASSERT_OK(live.fleet->renew_role(FleetRole::kBroker, live.authority, live.clock));
   const auto told = reload_broker(live.fleet->settings(), live.fleet->folder());
@@ -161,8 +157,8 @@ TEST("The broker's certificate is renewed without ending a session") {
   TEST_ASSERT_TRUE(live.connect(live.device("pi-2"))->accepted());
 }
 
-TEST("Whoever is not the fleet's broker is named as such") {
-  TwoDevices live;
+TEST("A process that is not the fleet's broker is named as such") {
+  LiveDevices live;
   auto stranger = OpensslAuthority::create("other", live.clock.wall() - 1h, live.clock.wall() + 24h);
   ASSERT_OK(stranger);
   const auto credential =

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kLong(60);
 
-struct Bench {
+struct HistoryBench {
   TemporaryFolder folder;
   KeptLog log;
   SystemClock clock;
@@ -61,7 +61,7 @@ struct Bench {
 }  // namespace
 
 TEST("A question is answered with what has happened up to now, to the one who asked") {
-  Bench bench;
+  HistoryBench bench;
   const std::int64_t step = step_begin(bench.now_ms, 10'000);
   bench.history.add({{step - 10'000, 7, 3, 1, 0, 4, 0.25}, {}});
   bench.ask_fleet("operator", "q");
@@ -75,7 +75,7 @@ TEST("A question is answered with what has happened up to now, to the one who as
 }
 
 TEST("What cannot be answered is told with the reason") {
-  Bench bench;
+  HistoryBench bench;
   bench.ask("operator", "no question");
   bench.ask("operator", std::string(100'000, 'x'));
   bench.ask("operator",
@@ -89,7 +89,7 @@ TEST("What cannot be answered is told with the reason") {
 }
 
 TEST("Who asks too much is told so, and others are answered") {
-  Bench bench;
+  HistoryBench bench;
   for (std::size_t i = 0; i < 20; ++i) {
     bench.ask_fleet("eager", "x");
     (void)bench.wait_for(i + 1);
@@ -104,7 +104,7 @@ TEST("Who asks too much is told so, and others are answered") {
 }
 
 TEST("What was not written yet is written when the gateway stops") {
-  Bench bench;
+  HistoryBench bench;
   bench.history.add({{step_begin(bench.now_ms, 10'000), 7, 3, 1, 0, 4, {}}, {}});
   bench.history.stop();
   auto telemetry = SqliteHistory::open(bench.folder / "gateway.db").value();

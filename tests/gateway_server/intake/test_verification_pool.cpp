@@ -82,7 +82,7 @@ TEST("An update must be whole, signed by its sender, and for this fleet and mode
          }));
 }
 
-TEST("The sender is whoever signed: on another device's topic, revoked, unknown or changed it is refused") {
+TEST("The signer is the sender: on another device's topic, revoked, unknown or changed it is refused") {
   Bench bench;
   const Bytes good = Bench::seal(bench.first, Bench::update());
   expect("foreign-sender", bench.outcome("pi-2", good));

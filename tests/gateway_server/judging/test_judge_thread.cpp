@@ -1,9 +1,7 @@
 #include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
 #include "gateway_server/judging/judge_thread.h"
-#include "tests/gateway_server/judging/failing_store.h"
-#include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/gateway_server/judging/happenings.h"
+#include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -12,14 +10,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kDimension = 3;
 constexpr std::chrono::seconds kLong(60);
-
-AggregatorOptions rate_one() {
-  AggregatorOptions options;
-  options.learning_rate = 1;
-  return options;
-}
 
 /// A store whose disk a test fills and empties while the judging thread uses it.
 class SwitchedStore final : public GatewayStore {
@@ -59,14 +50,10 @@ class KeptOutputs final : public JudgeListener {
   Happenings<std::uint64_t> references_due;  ///< the versions of their models
 };
 
-class Bench final {
+/// A judge on its thread.
+class Bench final : public JudgeRig<SwitchedStore> {
  public:
-  Bench()
-      : aggregator_(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
-        judge_("orchard", aggregator_, store, {}, nullptr, clock, log),
-        thread(judge_, {64, 1 << 20, 1}, out, counters, clock, log) {
-    thread.start();
-  }
+  Bench() { thread.start(); }
 
   void send(std::uint64_t sequence) {
     VerifiedUpdate update{"pi-1", {}};
@@ -75,18 +62,9 @@ class Bench final {
     TEST_ASSERT_TRUE(thread.submit(std::move(update)));
   }
 
-  SwitchedStore store;
-  SetClock clock;
-  KeptLog log;
   GatewayCounters counters;
   KeptOutputs out;
-
- private:
-  Aggregator aggregator_;
-  UpdateJudge judge_;
-
- public:
-  JudgeThread thread;
+  JudgeThread thread{judge, {64, 1 << 20, 1}, out, counters, clock, log};
 };
 
 }  // namespace
@@ -155,15 +133,6 @@ TEST("What is too old is reported as refused") {
 
 namespace {
 
-/// A reference that is always the same; nobody computes it.
-ReferenceUpdate reference_of_ones(std::uint64_t version) {
-  ReferenceUpdate reference;
-  reference.version = version;
-  reference.vector.assign(kDimension, 1);
-  reference.derive();
-  return reference;
-}
-
 /// Steady time that only a test moves. Ahead of the real one, so that no wait ends early.
 class HandClock final : public Clock {
  public:
@@ -181,17 +150,11 @@ class HandClock final : public Clock {
 }  // namespace
 
 TEST("Reference updates take no more than their share of time, and come from the newest model") {
-  FailingStore store;
-  HandClock clock;
-  KeptLog log;
+  JudgeRig<FailingStore, HandClock> rig(std::make_unique<AflGuard>(1.5), rate_one(/*reference_interval=*/1));
+  ASSERT_OK(rig.judge.install_reference(reference_of_ones(0), 0));
   GatewayCounters counters;
-  AggregatorOptions options = rate_one();
-  options.reference_interval = 1;
-  Aggregator aggregator(options, std::make_unique<AflGuard>(1.5), nullptr, std::vector<float>(kDimension));
-  UpdateJudge judge("orchard", aggregator, store, {}, nullptr, clock, log);
-  ASSERT_OK(judge.install_reference(reference_of_ones(0), 0));
   KeptOutputs out;
-  JudgeThread thread(judge, {64, 1 << 20, 0.1}, out, counters, clock, log);
+  JudgeThread thread(rig.judge, {64, 1 << 20, 0.1}, out, counters, rig.clock, rig.log);
   thread.start();
   std::uint64_t sequence = 0;
   const auto judge_one = [&] {
@@ -211,10 +174,10 @@ TEST("Reference updates take no more than their share of time, and come from the
   thread.submit(std::move(ready));
   for (int i = 0; i < 3; ++i) judge_one();  // at the same moment: due, but not yet paid for
   TEST_ASSERT_EQUAL_UINT64(1, out.references_due.count());
-  clock.now += 89;
+  rig.clock.now += 89;
   judge_one();
   TEST_ASSERT_EQUAL_UINT64(1, out.references_due.count());
-  clock.now += 1;
+  rig.clock.now += 1;
   judge_one();
   TEST_ASSERT_TRUE(out.references_due.wait_for(2)[1] >= 5);
   thread.stop();

@@ -1,10 +1,7 @@
 #include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
 #include "core/aggregation/guards/span_guard.h"
 #include "core/recording/replay.h"
-#include "gateway_server/judging/update_judge.h"
-#include "tests/gateway_server/judging/failing_store.h"
-#include "tests/gateway_server/judging/fake_parts.h"
+#include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -13,20 +10,12 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kDimension = 3;
-
-AggregatorOptions rate_one() {
-  AggregatorOptions options;
-  options.learning_rate = 1;
-  return options;
-}
-
-/// A judge with its store: every update moves the model by its value.
-class Bench final {
+/// Sends updates to a judge.
+class JudgeBench final : public JudgeRig<> {
  public:
-  explicit Bench(std::vector<DeviceRecord> known = {}, std::unique_ptr<RecordingWriter> recording = nullptr)
-      : aggregator(rate_one(), std::make_unique<AsyncSgd>(), nullptr, std::vector<float>(kDimension)),
-        judge("orchard", aggregator, store, std::move(known), std::move(recording), clock, log) {}
+  explicit JudgeBench(std::vector<DeviceRecord> known = {},
+                      std::unique_ptr<RecordingWriter> recording = nullptr)
+      : JudgeRig(std::make_unique<AsyncSgd>(), rate_one(), std::move(known), std::move(recording)) {}
 
   void send(const std::string& device, std::uint64_t sequence, float value = 1) {
     ASSERT_OK(judge.judge(update(device, sequence, value)));
@@ -39,18 +28,12 @@ class Bench final {
     return update;
   }
   [[nodiscard]] float parameter() const { return aggregator.model().parameters()[0]; }
-
-  FailingStore store;
-  SetClock clock;
-  KeptLog log;
-  Aggregator aggregator;
-  UpdateJudge judge;
 };
 
 }  // namespace
 
 TEST("Nothing is answered before its commit, and everything once after it") {
-  Bench bench;
+  JudgeBench bench;
   bench.send("pi-1", 1);
   bench.send("pi-2", 1, 2);
   TEST_ASSERT_TRUE(bench.judge.has_pending());
@@ -67,7 +50,7 @@ TEST("Nothing is answered before its commit, and everything once after it") {
 }
 
 TEST("An update that comes twice before its commit is judged once and answered once") {
-  Bench bench;
+  JudgeBench bench;
   bench.send("pi-1", 1);
   bench.send("pi-1", 1);
   ASSERT_OK(bench.judge.commit());
@@ -78,7 +61,7 @@ TEST("An update that comes twice before its commit is judged once and answered o
 }
 
 TEST("An update that comes again after its commit gets the stored answer, and nothing is written for it") {
-  Bench bench;
+  JudgeBench bench;
   bench.send("pi-1", 1);
   ASSERT_OK(bench.judge.commit());
   const auto first = bench.judge.take_replies();
@@ -97,7 +80,7 @@ TEST("An update that comes again after its commit gets the stored answer, and no
 
 TEST(
     "While the disk is full nothing is answered and nothing is lost; then everything is, once and in order") {
-  Bench bench;
+  JudgeBench bench;
   bench.store.disk_full = true;
   bench.send("pi-1", 1);
   TEST_ASSERT_FALSE(bench.judge.commit().ok());
@@ -126,7 +109,7 @@ TEST(
 }
 
 TEST("A repeat whose verdict cannot be read is not answered now, and is when it comes again later") {
-  Bench bench;
+  JudgeBench bench;
   bench.send("pi-1", 1);
   ASSERT_OK(bench.judge.commit());
   (void)bench.judge.take_replies();
@@ -143,7 +126,7 @@ TEST("A repeat whose verdict cannot be read is not answered now, and is when it 
 TEST(
     "A number below the window, or whose verdict was cleared away, is refused with the number to go on "
     "from") {
-  Bench bench;
+  JudgeBench bench;
   bench.send("pi-1", 100);
   ASSERT_OK(bench.judge.commit());
   (void)bench.judge.take_replies();
@@ -171,7 +154,7 @@ TEST("Devices keep their numbers, and new ones get numbers that nobody had") {
   known.id = 41;
   known.name = "pi-1";
   known.window.record(5);
-  Bench bench({known});
+  JudgeBench bench({known});
   bench.send("pi-1", 6);
   bench.send("pi-9", 1);
   ASSERT_OK(bench.judge.commit());
@@ -180,7 +163,7 @@ TEST("Devices keep their numbers, and new ones get numbers that nobody had") {
 }
 
 TEST("A clock that jumps by years changes no verdict, no order and no answer, only the noted time") {
-  Bench bench;
+  JudgeBench bench;
   using std::chrono::hours;
   const auto now = bench.clock.wall();
   std::uint64_t sequence = 0;
@@ -202,10 +185,10 @@ TEST("A recording that is full ends with whole entries, and the fleet goes on") 
   header.guard = "asyncsgd";
   header.guard_settings.dimension = kDimension;
   header.aggregator = rate_one();
-  header.state = Bench().aggregator.save();
+  header.state = JudgeBench().aggregator.save();
   auto recording = RecordingWriter::create(folder.path(), header, 800);
   ASSERT_OK(recording);
-  Bench bench({}, std::move(*recording));
+  JudgeBench bench({}, std::move(*recording));
   for (std::uint64_t i = 1; i <= 20; ++i) {
     bench.send("pi-1", i);
     ASSERT_OK(bench.judge.commit());
@@ -228,8 +211,8 @@ TEST("A reference that does not fit is refused and is not recorded") {
   header.guard = "asyncsgd";
   header.guard_settings.dimension = kDimension;
   header.aggregator = rate_one();
-  header.state = Bench().aggregator.save();
-  Bench bench({}, RecordingWriter::create(folder.path(), header).value());
+  header.state = JudgeBench().aggregator.save();
+  JudgeBench bench({}, RecordingWriter::create(folder.path(), header).value());
   ReferenceUpdate reference;
   reference.vector.resize(kDimension + 1);
   TEST_ASSERT_FALSE(bench.judge.install_reference(reference, 0).ok());

@@ -1,16 +1,14 @@
 #include <atomic>
 
 #include "core/aggregation/guards/aflguard.h"
-#include "core/aggregation/guards/async_sgd.h"
 #include "core/envelope/message_codec.h"
 #include "core/envelope/piece_sender.h"
 #include "core/envelope/refusal_message.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "gateway_server/pipeline/update_pipeline.h"
-#include "tests/gateway_server/judging/failing_store.h"
-#include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/gateway_server/judging/happenings.h"
+#include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -19,29 +17,12 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr std::size_t kDimension = 3;
-
-AggregatorOptions rate_one() {
-  AggregatorOptions options;
-  options.learning_rate = 1;
-  options.reference_interval = 1;
-  return options;
-}
-
 ModelMessage terms() {
   ModelMessage terms;
   terms.fleet = "orchard";
   terms.model_hash.fill(7);
   terms.learning_rate = 1;
   return terms;
-}
-
-ReferenceUpdate reference_of_ones(std::uint64_t version) {
-  ReferenceUpdate reference;
-  reference.version = version;
-  reference.vector.assign(kDimension, 1);
-  reference.derive();
-  return reference;
 }
 
 Bytes first_piece(const Bytes& envelope) {
@@ -61,13 +42,12 @@ class OnesReference final : public ReferenceSource {
 };
 
 /// A pipeline with its judge, and a device that signs.
-class Bench final {
+class Bench final : public JudgeRig<> {
  public:
   explicit Bench(std::unique_ptr<Guard> guard = std::make_unique<AsyncSgd>(),
                  ReferenceSource* reference = nullptr, EvaluationThread::Measure measure = {},
                  std::size_t room = 256u << 20)
-      : aggregator(rate_one(), std::move(guard), nullptr, std::vector<float>(kDimension)),
-        judge("orchard", aggregator, store, {}, nullptr, clock, log) {
+      : JudgeRig(std::move(guard), rate_one(/*reference_interval=*/1)) {
     ASSERT_OK(keys.add("pi-1", device.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway.public_key()));
     settings.limits.inbox_bytes = settings.limits.waiting_bytes = room / 2;
@@ -131,9 +111,6 @@ class Bench final {
     return found == counts.end() ? 0 : found->second;
   }
 
-  FailingStore store;
-  SetClock clock;
-  KeptLog log;
   GatewaySettings settings;
   GatewayCounters counters;
   RefusalLog refusals{log};
@@ -142,8 +119,6 @@ class Bench final {
   KeyTable keys;
   KeyTable gateways;
   OpensslVerifier verifier;
-  Aggregator aggregator;
-  UpdateJudge judge;
   std::atomic<std::uint64_t> wakes{0};
   std::size_t models = 0;
   std::vector<RefusalMessage> refusals_sent;

@@ -43,12 +43,12 @@ TEST("A flood is cut to the rate in every second, and what was left out is told 
   }
   std::size_t told = 0;
   std::size_t muted = 0;
-  for (const std::string& json : bench.sent) {
-    const auto at = json.find(" events were left out");
+  for (const std::string& event : bench.sent) {
+    const auto at = event.find(" events were left out");
     if (at == std::string::npos) {
       ++told;
     } else {
-      muted += std::stoul(json.substr(json.rfind('"', at) + 1));
+      muted += std::stoul(event.substr(event.rfind('"', at) + 1));
     }
   }
   TEST_ASSERT_TRUE(told >= 150);

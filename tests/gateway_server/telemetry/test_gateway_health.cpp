@@ -8,7 +8,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-struct Bench {
+struct HealthBench {
   SteppedClock clock;
   GatewayCounters counters;
   GatewayHealth health{counters, clock};
@@ -26,7 +26,7 @@ void expect(const std::vector<std::string>& wanted, const GatewayHealth& health)
 }  // namespace
 
 TEST("A gateway is healthy while it is connected, its store works and its threads move") {
-  Bench bench;
+  HealthBench bench;
   bench.judging_moves();
   expect({"the broker is away"}, bench.health);
   bench.health.set_connected(true);
@@ -39,7 +39,7 @@ TEST("A gateway is healthy while it is connected, its store works and its thread
 }
 
 TEST("A thread that has not moved for longer than the longest silence hangs") {
-  Bench bench;
+  HealthBench bench;
   bench.health.set_connected(true);
   bench.judging_moves();
   bench.clock.advance(GatewayHealth::kLongestSilence);

@@ -26,9 +26,9 @@ std::string text_of(const Message& message) {
 }
 
 /// Telemetry of a fleet of two devices, a viewer who reads its events, and time that only the test moves.
-class Bench final {
+class TelemetryBench final {
  public:
-  explicit Bench(std::optional<std::string> home_assistant_prefix = {}) {
+  explicit TelemetryBench(std::optional<std::string> home_assistant_prefix = {}) {
     book.add("pi-1");
     book.add("pi-2");
     registry = LiveRegistry::open(book.path(), book.clock, book.log).value();
@@ -117,7 +117,7 @@ void expect(const std::vector<std::string>& wanted, const std::vector<std::strin
 }  // namespace
 
 TEST("With a connection the gateway says that it is ready, and that it has started once") {
-  Bench bench;
+  TelemetryBench bench;
   TEST_ASSERT_TRUE(bench.retained.empty());
   bench.telemetry->on_connected();
   TEST_ASSERT_EQUAL_STRING(
@@ -129,7 +129,7 @@ TEST("With a connection the gateway says that it is ready, and that it has start
 }
 
 TEST("A store that fails and works again changes the status and makes an event each time") {
-  Bench bench;
+  TelemetryBench bench;
   bench.telemetry->on_connected();
   (void)bench.events();
   bench.counters.store_failing = true;
@@ -145,7 +145,7 @@ TEST("A store that fails and works again changes the status and makes an event e
 }
 
 TEST("Verdicts and states of enrolled devices make summaries and events, those of others nothing") {
-  Bench bench;
+  TelemetryBench bench;
   bench.telemetry->on_connected();
   (void)bench.events();
   bench.verdict("pi-1", false);
@@ -160,7 +160,7 @@ TEST("Verdicts and states of enrolled devices make summaries and events, those o
 }
 
 TEST("Metrics come once in an interval, with load, devices and refusals; refusals are events then") {
-  Bench bench;
+  TelemetryBench bench;
   bench.telemetry->on_connected();
   bench.status("pi-1", "training");
   bench.tick_later(kInterval);
@@ -179,7 +179,7 @@ TEST("Metrics come once in an interval, with load, devices and refusals; refusal
 }
 
 TEST("What was published of a revoked device is taken back") {
-  Bench bench("homeassistant");
+  TelemetryBench bench("homeassistant");
   bench.telemetry->on_connected();
   bench.verdict("pi-1", true);
   for (int i = 0; i < 10; ++i) bench.tick_later(std::chrono::seconds(3));
@@ -195,7 +195,7 @@ TEST("What was published of a revoked device is taken back") {
 }
 
 TEST("While there is no broker, summaries and sensors wait; then all of them are published") {
-  Bench bench("homeassistant");
+  TelemetryBench bench("homeassistant");
   DeviceRecord known;
   known.name = "pi-2";
   bench.telemetry->add(known);
@@ -210,7 +210,7 @@ TEST("While there is no broker, summaries and sensors wait; then all of them are
 }
 
 TEST("The end is an event, the last metrics and a status that says goodbye") {
-  Bench bench;
+  TelemetryBench bench;
   bench.telemetry->on_connected();
   (void)bench.events();
   bench.telemetry->announce_stop();

@@ -8,7 +8,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-struct Bench {
+struct CollectorBench {
   TemporaryFolder folder;
   SteppedClock clock;
   GatewayCounters counters;
@@ -18,7 +18,7 @@ struct Bench {
 }  // namespace
 
 TEST("Load, uptime, free space and the reference's age are as they are now") {
-  Bench bench;
+  CollectorBench bench;
   bench.clock.advance(std::chrono::seconds(5));
   bench.counters.reference_version = 4;
   bench.counters.reference_ms =
@@ -41,13 +41,13 @@ TEST("Load, uptime, free space and the reference's age are as they are now") {
 }
 
 TEST("Without a reference there is neither its version nor its age") {
-  Bench bench;
+  CollectorBench bench;
   const GatewayMetrics metrics = bench.collector.collect(bench.clock.steady(), {});
   TEST_ASSERT_FALSE(metrics.reference_version.has_value() || metrics.reference_age_seconds.has_value());
 }
 
 TEST("Rates are of the last interval, and absent where nothing was committed") {
-  Bench bench;
+  CollectorBench bench;
   bench.counters.accepted = 6;
   bench.counters.rejected = 4;
   bench.counters.commits = 5;

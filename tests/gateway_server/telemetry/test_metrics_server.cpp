@@ -10,7 +10,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-struct Bench {
+struct ServerBench {
   SetClock clock;
   KeptLog log;
   GatewayCounters counters;
@@ -21,7 +21,7 @@ struct Bench {
 }  // namespace
 
 TEST("/metrics has the counters of now and the figures that were shown last") {
-  Bench bench;
+  ServerBench bench;
   bench.counters.accepted = 17;
   GatewayMetrics metrics;
   metrics.devices = 3;
@@ -34,7 +34,7 @@ TEST("/metrics has the counters of now and the figures that were shown last") {
 }
 
 TEST("/healthz answers 503 with the problems until there are none, and nothing else is there") {
-  Bench bench;
+  ServerBench bench;
   bench.counters.judge_alive_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(bench.clock.steady().time_since_epoch()).count();
   HttpReply reply = bench.server.answer("/healthz");
@@ -46,7 +46,7 @@ TEST("/healthz answers 503 with the problems until there are none, and nothing e
 }
 
 TEST("The port is logged, with a warning when the network can reach it") {
-  Bench bench;
+  ServerBench bench;
   ASSERT_OK(bench.server.open("127.0.0.1:0", bench.log));
   ASSERT_CONTAINS(bench.log.text(), "metrics on port ");
   TEST_ASSERT_EQUAL_size_t(1, bench.log.lines().size());

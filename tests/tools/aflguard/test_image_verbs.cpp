@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Session {
+struct ImageSession {
   testing::TemporaryFolder folder;
 
   [[nodiscard]] ProgramOutcome run(const std::string& script) const {
@@ -46,7 +46,7 @@ struct Session {
 }  // namespace
 
 TEST("What an image cannot be made of is said before any work begins") {
-  const Session session;
+  const ImageSession session;
   (void)session.expect(2, "aflguard image build --fleet none");
   (void)session.expect(2, "aflguard image");
   ASSERT_CONTAINS(session.expect(1, session.program_elsewhere() + " image build --fleet none -o x.img"),
@@ -83,7 +83,7 @@ TEST("What an image cannot be made of is said before any work begins") {
 }
 
 TEST("An identity goes to cards of Raspberry Pis only") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   ASSERT_OK(write_file_atomically(session.folder / "x.img", std::string(4096, 'x')));
   ASSERT_CONTAINS(session.expect(1, "aflguard image identity x.img --fleet fleet --device pi-1"),
@@ -95,7 +95,7 @@ TEST("An identity goes to cards of Raspberry Pis only") {
 
 TEST(
     "A boot bundle is a folder that only its owner can read, with package, identity and cloud-init's files") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   ASSERT_CONTAINS(
       session.expect(1, session.program_elsewhere() + " device bundle pi-1 --fleet fleet --boot -o boot"),
@@ -122,7 +122,7 @@ TEST(
 }
 
 TEST("A boot bundle takes the client's package for boards only, one file per --deb") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   session.make_package("aflguard-client", "amd64");
   session.make_package("aflguard-client", "arm64");
@@ -141,7 +141,7 @@ TEST("A boot bundle takes the client's package for boards only, one file per --d
 }
 
 TEST("What goes with --boot is a mistake without it") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   for (const char* option : {"--deb x.deb", "--ssh-key key.pub"}) {
     const auto outcome = session.run(std::string("aflguard device bundle pi-1 --fleet fleet -o b ") + option);
@@ -151,7 +151,7 @@ TEST("What goes with --boot is a mistake without it") {
 }
 
 TEST("A card is not made for a device whose key is on its board") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   session.make_package("aflguard-client", "arm64");
   (void)session.expect(
@@ -165,7 +165,7 @@ TEST("A card is not made for a device whose key is on its board") {
 }
 
 TEST("A bundle warns of samples that do not travel with it") {
-  const Session session;
+  const ImageSession session;
   session.make_fleet();
   (void)session.expect(0, "sed -i 's|^file = .*|file = \"samples.csv\"|' fleet/devices/pi-1/client.toml");
   const std::string bundle = "aflguard device bundle pi-1 --fleet fleet -o b.tar";

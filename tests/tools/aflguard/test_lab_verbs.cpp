@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Session {
+struct LabSession {
   testing::TemporaryFolder folder;
 
   /// `aflguard ARGUMENTS` in the session's folder, with no data set installed.
@@ -48,7 +48,7 @@ void assert_refused(const ProgramOutcome& outcome, const char* part, int line) {
 }  // namespace
 
 TEST("One run prints every field that scripts rely on") {
-  Session session;
+  LabSession session;
   const Json run = session.json("lab run --dataset synthetic --guard aflguard --attack gd --seed 11");
   TEST_ASSERT_TRUE(run.at("schema") == "aflguard.lab.run/1");
   TEST_ASSERT_TRUE(run.at("test_error").is_null());
@@ -68,7 +68,7 @@ TEST("One run prints every field that scripts rely on") {
 }
 
 TEST("The same seed gives the same run, apart from the seconds") {
-  Session session;
+  LabSession session;
   Json one = session.json("lab run --dataset synthetic --attack lf --seed 5 --iterations 300");
   Json two = session.json("lab run --dataset synthetic --attack lf --seed 5 --iterations 300");
   one.erase("seconds");
@@ -77,7 +77,7 @@ TEST("The same seed gives the same run, apart from the seconds") {
 }
 
 TEST("The whole paper's table 1 gives bit-identical files with one job and with two") {
-  Session session;
+  LabSession session;
   assert_succeeded(session.run("lab table 1 --seeds 1 --iterations 100 --jobs 1 -o one"));
   const auto two = session.run("lab table 1 --seeds 1 --iterations 100 --jobs 2 -o two");
   assert_succeeded(two);
@@ -89,7 +89,7 @@ TEST("The whole paper's table 1 gives bit-identical files with one job and with 
 }
 
 TEST("A table that is killed continues and ends with the same results") {
-  Session session;
+  LabSession session;
   assert_succeeded(session.run("lab table 1 --seeds 2 --jobs 2 --iterations 400 -o whole"));
   // Kills it as soon as a few runs are stored, whenever that is on this machine; one job, so that a busy
   // machine cannot end it before anybody looks.
@@ -112,7 +112,7 @@ TEST("A table that is killed continues and ends with the same results") {
 }
 
 TEST("A folder with results of other settings is refused and left as it was") {
-  Session session;
+  LabSession session;
   assert_succeeded(session.run("lab table 1 --seeds 1 --iterations 50 -o x"));
   const std::string before = session.file("x/results.json");
   ASSERT_REFUSED("lab table 1 --seeds 1 --iterations 51 -o x", "with other settings; choose another output");
@@ -121,7 +121,7 @@ TEST("A folder with results of other settings is refused and left as it was") {
 }
 
 TEST("A figure draws one curve per guard for every attack") {
-  Session session;
+  LabSession session;
   const auto figure =
       session.run("lab figure server-delay --dataset synthetic --iterations 40 --seeds 1 -o delays");
   assert_succeeded(figure);
@@ -133,7 +133,7 @@ TEST("A figure draws one curve per guard for every attack") {
 }
 
 TEST("Wrong names are answered with the nearest that exists") {
-  Session session;
+  LabSession session;
   ASSERT_REFUSED("lab run --dataset minst", "unknown data set 'minst'; did you mean 'mnist'?");
   ASSERT_REFUSED("lab run --dataset synthetic --guard aflgard",
                  "unknown guard 'aflgard'; did you mean 'aflguard'?");
@@ -145,7 +145,7 @@ TEST("Wrong names are answered with the nearest that exists") {
 }
 
 TEST("The options' earlier names still work, and help does not show them") {
-  Session session;
+  LabSession session;
   const std::string run = "lab run --dataset synthetic --iterations 40 ";
   Json now = session.json(run + "--guard basgd --guard-option buffers=2");
   Json before = session.json(run + "--defense basgd --defense-option buffers=2");
@@ -160,7 +160,7 @@ TEST("The options' earlier names still work, and help does not show them") {
 }
 
 TEST("A table is run with another guard when asked, which the paper need not have") {
-  Session session;
+  LabSession session;
   assert_succeeded(session.run("lab table 1 --guard span-guard --seeds 1 --iterations 20 -o other"));
   const std::string csv = session.file("other/results.csv");
   ASSERT_CONTAINS(csv, "span-guard");
@@ -169,7 +169,7 @@ TEST("A table is run with another guard when asked, which the paper need not hav
 }
 
 TEST("Numbers out of range are refused with the range") {
-  Session session;
+  LabSession session;
   ASSERT_REFUSED("lab run --dataset synthetic --malicious 1.5", "the malicious fraction is 1.5");
   ASSERT_REFUSED("lab run --dataset synthetic --malicious -0.1", "the malicious fraction is -0.1");
   ASSERT_REFUSED("lab run --dataset synthetic --lambda 0", "lambda");
@@ -181,14 +181,14 @@ TEST("Numbers out of range are refused with the range") {
 }
 
 TEST("Missing data is answered with the command that gets it, and no output folder is made") {
-  Session session;
+  LabSession session;
   ASSERT_REFUSED("lab run --dataset mnist", "aflguard data get mnist");
   ASSERT_REFUSED("lab table 2c -o t", "aflguard data import har");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "t"));
 }
 
 TEST("A model that does not fit the data is named with both shapes") {
-  Session session;
+  LabSession session;
   TEST_ASSERT_EQUAL_INT(0,
                         session.run("model build --zoo linear-regression --features 7 -o seven").exit_code);
   ASSERT_REFUSED("lab run --dataset synthetic --model seven",
@@ -197,7 +197,7 @@ TEST("A model that does not fit the data is named with both shapes") {
 }
 
 TEST("The bound says that it says nothing at the paper's settings") {
-  Session session;
+  LabSession session;
   const Json bound = session.json("lab bound");
   TEST_ASSERT_TRUE(bound.at("vacuous").get<bool>());
   TEST_ASSERT_TRUE(bound.at("bound").is_null());
@@ -208,7 +208,7 @@ TEST("The bound says that it says nothing at the paper's settings") {
 }
 
 TEST("The list shows what there is") {
-  Session session;
+  LabSession session;
   const Json list = session.json("lab list");
   TEST_ASSERT_EQUAL_size_t(6, list.at("datasets").size());
   for (const char* attack : {"none", "lf", "own", "sybil", "garbage"}) {

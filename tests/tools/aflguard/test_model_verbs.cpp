@@ -16,10 +16,10 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Session {
+struct ModelSession {
   testing::TemporaryFolder folder;
 
-  /// `aflguard model ARGUMENTS` in a folder of its own; standard error too, unless `only_results`.
+  /// `aflguard model ARGUMENTS` in a temporary folder; standard error too, unless `only_results`.
   ProgramOutcome run(const std::string& arguments, bool only_results = false) {
     const std::string program = "'" + testing::program("aflguard") + "'";
     auto outcome = run_program(
@@ -67,14 +67,14 @@ constexpr const char* kGradient = "gradient small --theta theta.npy --x x.npy --
 }  // namespace
 
 TEST("The list names the zoo") {
-  Session session;
+  ModelSession session;
   const Json list = session.json("list");
   TEST_ASSERT_EQUAL_STRING("aflguard.model.list/1", list.at("schema").get<std::string>().c_str());
   TEST_ASSERT_EQUAL_size_t(5, list.at("models").size());
 }
 
 TEST("A package is built, described, initialised, and gives gradients and predictions") {
-  Session session;
+  ModelSession session;
   session.make_small();
   const Json info = session.json("info small");
   TEST_ASSERT_EQUAL_INT(9, info.at("dimension").get<int>());
@@ -98,7 +98,7 @@ TEST("A package is built, described, initialised, and gives gradients and predic
 }
 
 TEST("Both training graphs of a package give the same gradient") {
-  Session session;
+  ModelSession session;
   session.succeed("build --zoo cnn --input 1x14x14 -o cnn");
   session.succeed("init cnn --seed 3 -o theta.npy");
   std::vector<float> x(4 * 196);
@@ -117,7 +117,7 @@ TEST("Both training graphs of a package give the same gradient") {
 }
 
 TEST("A package built with standard operators only has no fused graph to run") {
-  Session session;
+  ModelSession session;
   session.make_small();
   session.succeed("build --zoo logistic-regression --features 2 --classes 3 --ops standard --force -o small");
   TEST_ASSERT_FALSE(fs::exists(session.folder / "small" / "train_fused.onnx"));
@@ -126,7 +126,7 @@ TEST("A package built with standard operators only has no fused graph to run") {
 }
 
 TEST("One seed always gives the same theta, another seed another") {
-  Session session;
+  ModelSession session;
   session.succeed("build --zoo cnn --input 1x12x12 -o cnn");
   session.succeed("init cnn --seed 7 -o a.npy");
   session.succeed("init cnn --seed 7 -o b.npy");
@@ -136,7 +136,7 @@ TEST("One seed always gives the same theta, another seed another") {
 }
 
 TEST("Regression takes targets as [B] and as [B, 1]") {
-  Session session;
+  ModelSession session;
   session.succeed("build --zoo linear-regression --features 2 -o small");
   session.floats("theta.npy", {1, 1}, {2});
   session.floats("x.npy", {1, 2, 3, 4}, {2, 2});
@@ -152,7 +152,7 @@ TEST("Regression takes targets as [B] and as [B, 1]") {
 }
 
 TEST("Arrays of another shape or type are refused with what they are and what is wanted") {
-  Session session;
+  ModelSession session;
   session.make_small();
   session.floats("x.npy", {1, 2, 3}, {1, 3});
   session.fail(kGradient, "x.npy has shape [1, 3], the model wants [B, 2]");
@@ -173,7 +173,7 @@ TEST("Arrays of another shape or type are refused with what they are and what is
 }
 
 TEST("A theta of another model is refused by its layout, even if the size fits") {
-  Session session;
+  ModelSession session;
   session.make_small();
   session.succeed("build --zoo linear-regression --features 9 -o other");
   session.succeed("init other -o theta.npy");
@@ -181,7 +181,7 @@ TEST("A theta of another model is refused by its layout, even if the size fits")
 }
 
 TEST("A damaged package is refused with the file's name") {
-  Session session;
+  ModelSession session;
   session.make_small();
   ASSERT_OK(write_file_atomically(session.folder / "small" / "train.onnx", "damaged"));
   session.fail("info small", "train.onnx");
@@ -189,7 +189,7 @@ TEST("A damaged package is refused with the file's name") {
 }
 
 TEST("Building refuses what cannot be, and leaves nothing behind") {
-  Session session;
+  ModelSession session;
   ASSERT_OK(write_file_atomically(session.folder / "broken.onnx", "not a model"));
   session.fail("build --onnx broken.onnx --loss mse -o made", "broken.onnx");
   session.fail("build --onnx missing.onnx --loss mse -o made", "missing.onnx");
@@ -206,14 +206,14 @@ TEST("Building refuses what cannot be, and leaves nothing behind") {
 }
 
 TEST("A misspelt verb is named") {
-  Session session;
+  ModelSession session;
   const ProgramOutcome outcome = session.run("biuld");
   TEST_ASSERT_EQUAL_INT(2, outcome.exit_code);
   ASSERT_CONTAINS(outcome.output, "'biuld'");
 }
 
 TEST("An ONNX Runtime that is missing or too old is one line that says what to do, and leaves nothing") {
-  Session session;
+  ModelSession session;
   session.make_small();
   for (const char* library : {"/nonexistent/libonnxruntime.so.1", AFLGUARD_OLD_ONNXRUNTIME}) {
     ::setenv("AFLGUARD_ONNXRUNTIME", library, 1);
@@ -225,7 +225,7 @@ TEST("An ONNX Runtime that is missing or too old is one line that says what to d
 }
 
 TEST("A wrong command line is exit 2, help is exit 0 with an example") {
-  Session session;
+  ModelSession session;
   for (const char* wrong :
        {"", "build -o x", "build --zoo nothing -o x", "build --zoo cnn", "build --onnx f.onnx -o x",
         "build --zoo cnn --onnx f.onnx --loss mse -o x", "gradient x", "check x --ops other"}) {

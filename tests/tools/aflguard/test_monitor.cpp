@@ -43,8 +43,8 @@ void expect_restored(const WatchedFleet& fleet, const TmuxScreen& screen) {
     return ended != std::string::npos && text.find("shell>", ended) != std::string::npos;
   });
   TEST_ASSERT_FALSE_MESSAGE(has(screen.text(), "AFLGuard"), "the screen was left behind");
-  TEST_ASSERT_EQUAL_STRING(read_text_file(fleet.folder / "before").value().c_str(),
-                           read_text_file(fleet.folder / "after").value().c_str());
+  TEST_ASSERT_EQUAL_STRING(read_text_file(fleet.temporary / "before").value().c_str(),
+                           read_text_file(fleet.temporary / "after").value().c_str());
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST(
     "there") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  const TmuxScreen screen(fleet.folder.path(), 120, 30);
+  const TmuxScreen screen(fleet.temporary.path(), 120, 30);
   start(screen);
   screen.wait("devices by trouble", [](const std::string& text) { return table(text) == "pi-9 pi-2 pi-1 "; });
   ASSERT_CONTAINS(screen.text(), "gateway ready");
@@ -98,7 +98,7 @@ TEST(
 TEST("Ctrl-Z gives the terminal back and fg goes on; Ctrl-C, SIGTERM and a crash restore it") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  const TmuxScreen screen(fleet.folder.path(), 100, 24);
+  const TmuxScreen screen(fleet.temporary.path(), 100, 24);
   start(screen);
   screen.wait_for("q quit");
   screen.press("C-z");
@@ -114,20 +114,20 @@ TEST("Ctrl-Z gives the terminal back and fg goes on; Ctrl-C, SIGTERM and a crash
     screen.type("sh -c 'echo $$ >pid; exec " + WatchedFleet::program() +
                 " monitor --fleet fleet' 2>/dev/null; stty -g >after; echo it has $((40+2)) ended");
     screen.wait_for("q quit");
-    const auto pid = read_text_file(fleet.folder / "pid");
+    const auto pid = read_text_file(fleet.temporary / "pid");
     ASSERT_OK(pid);
     ::kill(std::stoi(*pid), signal == std::string("TERM") ? SIGTERM : SIGABRT);
     screen.wait_for("it has 42 ended");
     TEST_ASSERT_FALSE(has(screen.text(), "q quit"));
-    TEST_ASSERT_EQUAL_STRING(read_text_file(fleet.folder / "before").value().c_str(),
-                             read_text_file(fleet.folder / "after").value().c_str());
+    TEST_ASSERT_EQUAL_STRING(read_text_file(fleet.temporary / "before").value().c_str(),
+                             read_text_file(fleet.temporary / "after").value().c_str());
   }
 }
 
 TEST("Colours are used on a terminal, and not with NO_COLOR") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  const TmuxScreen screen(fleet.folder.path(), 100, 24);
+  const TmuxScreen screen(fleet.temporary.path(), 100, 24);
   start(screen);
   screen.wait_for("97 % rejected");
   ASSERT_CONTAINS(screen.text(/*styles=*/true), "\x1b[31m");
@@ -139,22 +139,21 @@ TEST("Colours are used on a terminal, and not with NO_COLOR") {
   screen.press("q");
 }
 
-TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody fights") {
+TEST("The program that takes the monitor's identity is named, and t takes it back; nobody fights") {
   const WatchedFleet fleet;
   fleet.publish_all();
-  const TmuxScreen screen(fleet.folder.path(), 120, 24);
+  const TmuxScreen screen(fleet.temporary.path(), 120, 24);
   start(screen);
   screen.wait_for("97 % rejected");
   ASSERT_CONTAINS(fleet.expect(1, "monitor"), "is in use by another aflguard on this machine");
   ASSERT_CONTAINS(fleet.expect(1, "monitor --identity nobody"), "has no viewer 'nobody'");
-  (void)fleet.expect(0, "status");  // a short look has an identity of its own
+  (void)fleet.expect(0, "status");  // a short look has its own identity
   // Mosquitto 2.0.11 does not tell whom it pushes out; someone who insists shows all the same.
   std::unique_ptr<testing::RawMqttClient> other;
   screen.wait("the other one", [&](const std::string& text) {
     if (has(text, "another viewer connected as 'operator': t takes it back")) return true;
     if (!other || !other->alive()) {
-      other = std::make_unique<testing::RawMqttClient>(fleet.port, fleet.identity("operator", "operator"),
-                                                       "operator");
+      other = std::make_unique<testing::RawMqttClient>(fleet.port, fleet.viewer("operator"), "operator");
     }
     return false;
   });
@@ -166,10 +165,10 @@ TEST("Whoever takes the monitor's identity is named, and t takes it back; nobody
   (void)fleet.expect(0, "fleet viewer add anna");
   testing::BackgroundProcess second(
       {"env", "AFLGUARD_FLEET=fleet", WatchedFleet::program(), "monitor", "--interval", "0.2"},
-      fleet.folder.path(), fleet.folder / "second");
+      fleet.temporary.path(), fleet.temporary / "second");
   testing::wait_until("the second monitor shows the gateway", [&] {
     const bool runs = second.running();
-    const std::string said = read_text_file(fleet.folder / "second").value();
+    const std::string said = read_text_file(fleet.temporary / "second").value();
     TEST_ASSERT_TRUE_MESSAGE(runs, said.c_str());
     return has(said, "gateway ready");
   });
@@ -183,11 +182,11 @@ TEST("Without a terminal there are lines, events as they come, and an end at SIG
   fleet.publish_all();
   testing::BackgroundProcess monitor(
       {"env", "AFLGUARD_FLEET=fleet", WatchedFleet::program(), "monitor", "--interval", "0.2"},
-      fleet.folder.path(), fleet.folder / "lines");
+      fleet.temporary.path(), fleet.temporary / "lines");
   const auto wait_for = [&](const std::string& part) {
     testing::wait_until(part, [&] {
       const bool runs = monitor.running();
-      const std::string said = read_text_file(fleet.folder / "lines").value();
+      const std::string said = read_text_file(fleet.temporary / "lines").value();
       TEST_ASSERT_TRUE_MESSAGE(runs, said.c_str());
       return has(said, part);
     });
@@ -197,7 +196,7 @@ TEST("Without a terminal there are lines, events as they come, and an end at SIG
   fleet.publish_event("rejected", "pi-9", "too-far");
   wait_for("event rejected pi-9: too-far");
   TEST_ASSERT_EQUAL_INT(0, monitor.end(SIGTERM));
-  TEST_ASSERT_FALSE(has(read_text_file(fleet.folder / "lines").value(), "\x1b"));
+  TEST_ASSERT_FALSE(has(read_text_file(fleet.temporary / "lines").value(), "\x1b"));
 }
 
 TEST("A snapshot is one JSON document with everything that the broker keeps, also without a gateway") {
@@ -224,6 +223,6 @@ TEST("What cannot be watched ends with one line that says why") {
   ASSERT_CONTAINS(fleet.expect(1, "status --viewer nowhere"), "nowhere is not a viewer folder");
   (void)fleet.expect(0, "fleet viewer revoke doctor");
   ASSERT_CONTAINS(fleet.expect(1, "status --identity doctor"), "it is revoked");
-  fleet.broker->end(SIGTERM);
+  fleet.stop_broker();
   ASSERT_CONTAINS(fleet.expect(1, "status --identity operator"), std::to_string(fleet.port));
 }

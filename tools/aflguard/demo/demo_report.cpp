@@ -15,7 +15,7 @@ using lab::escape_html;
 
 // Colours of the lab's pages: AFLGuard's blue for honest clients, a warm one for the others.
 constexpr std::size_t kHonestColour = 4;
-constexpr std::size_t kByzantineColour = 6;
+constexpr std::size_t kMaliciousColour = 6;
 constexpr std::size_t kRejectedColour = 5;
 constexpr std::size_t kPlotPoints = 200;
 
@@ -56,19 +56,19 @@ lab::LinePlot error_plot(const std::vector<gateway::EvaluationRecord>& evaluatio
 
 /// Accepted and rejected updates of both kinds of clients, added up over time.
 lab::LinePlot verdict_plot(const std::vector<gateway::VerdictRecord>& verdicts,
-                           const std::map<ClientId, bool>& byzantine) {
+                           const std::map<ClientId, bool>& malicious) {
   lab::LinePlot plot;
   plot.title = "Updates accepted (+) and rejected (-), added up";
   plot.x_name = "updates judged";
   plot.y_name = "updates";
-  const std::array<std::string, 4> names = {"honest +", "honest -", "Byzantine +", "Byzantine -"};
-  const std::array<std::size_t, 4> colours = {kHonestColour, kRejectedColour, kByzantineColour, 1};
+  const std::array<std::string, 4> names = {"honest +", "honest -", "malicious +", "malicious -"};
+  const std::array<std::size_t, 4> colours = {kHonestColour, kRejectedColour, kMaliciousColour, 1};
   for (std::size_t i = 0; i < names.size(); ++i) plot.curves.push_back({names[i], colours[i], {}});
   std::array<double, 4> counts{};
   const std::size_t stride = std::max<std::size_t>(1, verdicts.size() / kPlotPoints);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const auto known = byzantine.find(verdicts[i].device);
-    const std::size_t kind = known != byzantine.end() && known->second ? 2 : 0;
+    const auto known = malicious.find(verdicts[i].device);
+    const std::size_t kind = known != malicious.end() && known->second ? 2 : 0;
     counts[kind + (verdicts[i].verdict.accepted ? 0 : 1)] += 1;
     if (i % stride != 0 && i + 1 != verdicts.size()) continue;
     for (std::size_t j = 0; j < counts.size(); ++j) {
@@ -78,13 +78,13 @@ lab::LinePlot verdict_plot(const std::vector<gateway::VerdictRecord>& verdicts,
   return plot;
 }
 
-std::string figures(const sim::ClientFleet& demo, const DemoOutcome& outcome) {
-  const DemoState& state = outcome.state;
+std::string figures(const sim::ClientFleet& demo, const sim::FleetRunOutcome& outcome) {
+  const sim::FleetRunState& state = outcome.state;
   const auto number = [](std::uint64_t value) { return std::to_string(value); };
   std::string html =
       "<table>" + header({"", "accepted", "rejected"}) +
       row({"honest clients", number(state.honest.accepted), number(state.honest.rejected)}) +
-      row({"Byzantine clients", number(state.byzantine.accepted), number(state.byzantine.rejected)}) +
+      row({"malicious clients", number(state.malicious.accepted), number(state.malicious.rejected)}) +
       "</table><table>";
   html +=
       row({demo.test.regression() ? "mean squared error" : "test error", text("%.4f", outcome.test_error)});
@@ -106,7 +106,7 @@ std::string device_table(const sim::ClientFleet& demo, const gateway::FleetProgr
   for (const sim::FleetClient& device : demo.clients) {
     const gateway::DeviceTally& tally = tallies[device.name];
     html +=
-        row({lab::escape_html(device.name), device.malicious ? "Byzantine" : "honest",
+        row({lab::escape_html(device.name), device.malicious ? "malicious" : "honest",
              std::to_string(device.samples), std::to_string(tally.accepted), std::to_string(tally.rejected)});
   }
   return html + "</table>";
@@ -114,15 +114,15 @@ std::string device_table(const sim::ClientFleet& demo, const gateway::FleetProgr
 
 }  // namespace
 
-Result<std::string> demo_report(const sim::ClientFleet& demo, const DemoOutcome& outcome,
+Result<std::string> demo_report(const sim::ClientFleet& demo, const sim::FleetRunOutcome& outcome,
                                 gateway::StoreReader& history) {
   TRY(const gateway::FleetProgress progress, history.progress());
   TRY(const auto verdicts, history.verdicts());
   TRY(const auto evaluations, history.evaluations());
-  std::map<ClientId, bool> byzantine;
+  std::map<ClientId, bool> malicious;
   for (const gateway::DeviceTally& tally : progress.devices) {
     for (const sim::FleetClient& device : demo.clients) {
-      if (device.name == tally.name) byzantine[tally.id] = device.malicious;
+      if (device.name == tally.name) malicious[tally.id] = device.malicious;
     }
   }
   const lab::ExperimentSettings& settings = demo.settings;
@@ -141,7 +141,7 @@ Result<std::string> demo_report(const sim::ClientFleet& demo, const DemoOutcome&
   if (!outcome.remark.empty()) html += "<p>" + lab::escape_html(outcome.remark) + "</p>";
   html += figures(demo, outcome) + "<div class='plots'>" +
           lab::svg(error_plot(evaluations, demo.test.regression())) +
-          lab::svg(verdict_plot(verdicts, byzantine)) + "</div><h2>Devices</h2>" +
+          lab::svg(verdict_plot(verdicts, malicious)) + "</div><h2>Devices</h2>" +
           device_table(demo, progress);
   html += "<details><summary>Settings</summary><pre>" + lab::escape_html(lab::to_json(settings).dump(2)) +
           "</pre></details>";

@@ -1,22 +1,14 @@
 #include "tools/aflguard/demo/demo_run.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "core/learning/evaluation.h"
 #include "core/system/atomic_file.h"
-#include "core/system/child_group.h"
 #include "core/system/interruption.h"
-#include "core/system/programs.h"
 #include "firmware_sim/byzantine_client/attack.h"
-#include "firmware_sim/local_fleet/running_fleet.h"
-#include "fleet/folder/viewer_identity.h"
-#include "fleet/view/fleet_watch.h"
-#include "gateway_server/store/sqlite_stored_model.h"
+#include "firmware_sim/local_fleet/fleet_run.h"
 #include "tools/aflguard/demo/demo_report.h"
 #include "tools/aflguard/demo/demo_view.h"
 #include "tools/aflguard/wiring.h"
@@ -24,16 +16,6 @@
 namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
-
-constexpr auto kLookInterval = 100ms;
-/// Without any verdict for this long someone looks why.
-constexpr auto kStallTimeout = 30s;
-/// Without any verdict for this long, and without a reason, the demo ends.
-constexpr auto kLongestTimeout = 180s;
-constexpr double kRateWindow = 5;  // seconds
 
 /// Where many hundred megabytes of recordings may lie: not in memory, which /tmp often is.
 Result<fs::path> make_folder(const DemoOptions& options) {
@@ -56,93 +38,17 @@ Result<fs::path> make_folder(const DemoOptions& options) {
   return fs::path(name);
 }
 
-/// Updates per second over the last moments.
-class Rate final {
- public:
-  double add(double seconds, std::uint64_t updates) {
-    samples_.emplace_back(seconds, updates);
-    while (samples_.size() > 2 && samples_.front().first < seconds - kRateWindow) samples_.pop_front();
-    const double time = seconds - samples_.front().first;
-    return time > 0 ? static_cast<double>(updates - samples_.front().second) / time : 0;
-  }
-
- private:
-  std::deque<std::pair<double, std::uint64_t>> samples_;
-};
-
-/// True when every honest client says that it has no finite update to send.
-bool nobody_can_send(const sim::ClientFleet& demo, const sim::RunningFleet& fleet) {
-  return std::all_of(demo.clients.begin(), demo.clients.end(), [&](const sim::FleetClient& client) {
-    return client.malicious ||
-           last_lines(fleet.log(client.name), 5).find("NaN or an infinity") != std::string::npos;
-  });
-}
-
-/// Messages that the gateway refused before any guard saw them, by reason, as far as it has said so by now.
-std::map<std::string, std::uint64_t> refused_by(view::FleetWatch& gateway) {
-  gateway.listen({});
-  const ReasonCounts& refused = gateway.picture().gateway().metrics.refused;
-  return {refused.begin(), refused.end()};
-}
-
-/// Watches until enough updates are judged. The remark says why it ended otherwise.
-Result<std::string> watch(const sim::ClientFleet& demo, sim::RunningFleet& fleet,
-                          gateway::StoreReader& history, view::FleetWatch& metrics,
-                          Interruption& interruption) {
-  DemoView view(demo.settings.iterations);
-  Rate rate;
-  const auto start = Clock::now();
-  auto last_news = start;
-  gateway::FleetProgress latest;
-  std::uint64_t judged = 0;
-  while (true) {
-    TRY_STATUS(fleet.check_running());
-    const auto progress = history.progress();
-    // The gateway may be just about to write; what is seen a moment later is as good.
-    if (!progress.ok() && progress.error().kind != ErrorKind::kUnavailable) return progress.error();
-    if (progress.ok()) latest = *progress;
-    DemoState state = DemoState::from(latest, demo.clients);
-    state.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    state.updates_per_second = rate.add(state.seconds, state.updates);
-    state.refused = refused_by(metrics);
-    view.show(state);
-    if (state.updates >= demo.settings.iterations) return std::string();
-    if (state.updates > judged) last_news = Clock::now();
-    judged = state.updates;
-    const auto silence = Clock::now() - last_news;
-    if (silence > kStallTimeout && judged > 0 && nobody_can_send(demo, fleet)) {
-      return "After " + std::to_string(judged) +
-             " updates nobody sent any more: from this model no finite update can be computed.";
-    }
-    if (silence > kLongestTimeout) {
-      const std::string waited = std::to_string(kLongestTimeout.count()) + " s";
-      if (judged == 0) return unavailable("no update was judged in " + waited);
-      return "After " + std::to_string(judged) + " updates no other was judged for " + waited +
-             ": the machine may be too busy; the clients' logs are in " + (demo.folder / "logs").string() +
-             ".";
-    }
-    if (interruption.wait(kLookInterval)) return sim::interrupted();
-  }
-}
-
-/// The last durable model on every test sample.
-Result<double> final_error(const sim::ClientFleet& demo) {
-  TRY(const SavedModel model, gateway::read_stored_model(demo.store, demo.package.description));
-  TRY(const auto trainer, load_trainer(demo.package, 1, {}));
-  return demo.test.regression() ? mean_squared_error(*trainer, model.parameters, demo.test)
-                                : test_error(*trainer, model.parameters, demo.test);
-}
-
-void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::path& report, bool json) {
-  const DemoState& state = outcome.state;
+void print(const sim::ClientFleet& demo, const sim::FleetRunOutcome& outcome, const fs::path& report,
+           bool json) {
+  const sim::FleetRunState& state = outcome.state;
   if (json) {
     nlohmann::ordered_json document = {
         {"schema", "aflguard-demo-1"},
         {"test_error", outcome.test_error},
         {"updates", state.updates},
         {"updates_per_second", state.updates_per_second},
-        {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.byzantine.accepted}}},
-        {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.byzantine.rejected}}},
+        {"accepted", {{"honest", state.honest.accepted}, {"byzantine", state.malicious.accepted}}},
+        {"rejected", {{"honest", state.honest.rejected}, {"byzantine", state.malicious.rejected}}},
         {"refused", state.refused},
         {"model_version", state.version},
         {"seconds", state.seconds},
@@ -162,9 +68,9 @@ void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::p
   std::printf("honest clients:    %6llu accepted, %6llu rejected\n",
               static_cast<unsigned long long>(state.honest.accepted),
               static_cast<unsigned long long>(state.honest.rejected));
-  std::printf("byzantine clients: %6llu accepted, %6llu rejected\n",
-              static_cast<unsigned long long>(state.byzantine.accepted),
-              static_cast<unsigned long long>(state.byzantine.rejected));
+  std::printf("malicious clients: %6llu accepted, %6llu rejected\n",
+              static_cast<unsigned long long>(state.malicious.accepted),
+              static_cast<unsigned long long>(state.malicious.rejected));
   for (const auto& [reason, count] : state.refused) {
     std::printf("refused before any guard saw them: %llu %s\n", static_cast<unsigned long long>(count),
                 reason.c_str());
@@ -176,52 +82,30 @@ void print(const sim::ClientFleet& demo, const DemoOutcome& outcome, const fs::p
   }
 }
 
-/// Keys and copies of data are of no use any more; report, recording, logs and the gateway's store stay.
-void tidy(sim::ClientFleet& demo) {
-  std::error_code error;
-  fs::remove_all(demo.folder / "data", error);
-  for (const char* part : {"", "-wal", "-shm"}) {  // SQLite's files belong together
-    fs::rename(demo.store.string() + part, (demo.folder / "gateway.db").string() + part, error);
-  }
-  if (!demo.recording.empty()) {
-    fs::rename(demo.recording, demo.folder / "recording", error);
-    if (!error) demo.recording = demo.folder / "recording";
-  }
-  fs::remove_all(demo.folder / "fleet", error);
+Result<sim::FleetRunOutcome> run_with_view(const sim::ClientFleet& demo, Interruption& interruption) {
+  DemoView view(demo.settings.iterations);
+  return sim::run_fleet(
+      demo, {.viewer = kDemoViewer,
+             .bus = viewer_bus(),
+             .pause = [&interruption](std::chrono::milliseconds time) { return interruption.wait(time); },
+             .show = [&view](const sim::FleetRunState& state) { view.show(state); },
+             .make_trainer = [](const ModelPackage& package) { return load_trainer(package, 1, {}); }});
 }
 
-/// Everything after the folder exists; on failure it stays as it is, for whoever looks for the reason.
+/// Everything after the folder exists; on failure it stays as it is, for the search for the reason.
 Status run_in(const DemoOptions& options, const fs::path& folder, Interruption& interruption) {
   TRY(sim::ClientFleet demo, sim::make_client_fleet(options.fleet, folder));
   if (interruption.requested()) return sim::interrupted();
   std::fprintf(
-      stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them Byzantine (attack %s), guarded by %s.\n",
+      stderr, "AFLGuard Edge demo: %zu clients learn %s, %zu of them malicious (attack %s), guarded by %s.\n",
       options.fleet.clients, options.fleet.dataset.c_str(), options.fleet.malicious,
       demo.settings.attack.c_str(), options.fleet.guard.c_str());
-  sim::RunningFleet fleet(
-      demo.root, demo.folder / "logs",
-      {.pause = [&interruption](std::chrono::milliseconds time) { return interruption.wait(time); }});
-  TRY(const auto clients, demo.commands());
-  TRY_STATUS(fleet.start(clients));
-  TRY(auto history, gateway::StoreReader::open(demo.store));
-  const auto start = Clock::now();
-  DemoOutcome outcome;
-  TRY(const auto metrics,
-      view::FleetWatch::start(fleet::viewer_identity(demo.fleet, demo.root, kDemoViewer), viewer_bus()));
-  TRY(outcome.remark, watch(demo, fleet, history, *metrics, interruption));
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  fleet.stop();
-  TRY(const gateway::FleetProgress progress, history.progress());
-  outcome.state = DemoState::from(progress, demo.clients);
-  outcome.state.seconds = seconds;
-  outcome.state.refused = refused_by(*metrics);
-  outcome.state.updates_per_second = static_cast<double>(outcome.state.updates) / seconds;
-  TRY(outcome.test_error, final_error(demo));
-  outcome.folder = folder;
-  TRY(const std::string page, demo_report(demo, outcome, history));
+  TRY(const sim::FleetRunOutcome outcome, run_with_view(demo, interruption));
+  TRY(auto store, gateway::StoreReader::open(demo.store));
+  TRY(const std::string page, demo_report(demo, outcome, store));
   const fs::path report = folder / "report.html";
   TRY_STATUS(write_file_atomically(report, page));
-  tidy(demo);
+  sim::keep_results(demo);
   print(demo, outcome, report, options.json);
   return {};
 }

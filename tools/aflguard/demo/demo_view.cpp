@@ -12,12 +12,12 @@ namespace {
 constexpr std::chrono::milliseconds kTerminalInterval{200};
 constexpr std::chrono::seconds kPlainInterval{5};
 
-std::string tally(const char* name, const Tally& tally) {
+std::string tally(const char* name, const sim::ClientTally& tally) {
   return std::string(" | ") + name + " +" + std::to_string(tally.accepted) + " -" +
          std::to_string(tally.rejected);
 }
 
-std::string bar(const DemoState& state, std::uint64_t total, std::size_t width) {
+std::string bar(const sim::FleetRunState& state, std::uint64_t total, std::size_t width) {
   const auto done = std::min(state.updates, total);
   const auto filled = static_cast<std::size_t>(width * done / std::max<std::uint64_t>(1, total));
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " +
@@ -31,20 +31,20 @@ std::string number(const char* format, double value) {
 }
 
 /// Everything that is worth seeing, in one line.
-std::string full_line(const DemoState& state, std::uint64_t total) {
+std::string full_line(const sim::FleetRunState& state, std::uint64_t total) {
   std::uint64_t refused = 0;
   for (const auto& [reason, count] : state.refused) refused += count;
   return bar(state, total, 20) + " updates" + number(" %3.0f/s", state.updates_per_second) +
-         tally("honest", state.honest) + tally("byzantine", state.byzantine) +
+         tally("honest", state.honest) + tally("malicious", state.malicious) +
          (refused > 0 ? " | refused " + std::to_string(refused) : "") + " | test error " +
          (state.test_error ? number("%.3f", *state.test_error) : "-");
 }
 
 /// The same for 80 columns, with what matters most in front.
-std::string short_line(const DemoState& state, std::uint64_t total) {
+std::string short_line(const sim::FleetRunState& state, std::uint64_t total) {
   return bar(state, total, 6) + number(" %.0f/s", state.updates_per_second) + " | error " +
          (state.test_error ? number("%.3f", *state.test_error) : "-") + tally("honest", state.honest) +
-         tally("byzantine", state.byzantine);
+         tally("malicious", state.malicious);
 }
 
 std::size_t terminal_width() {
@@ -55,31 +55,13 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-DemoState DemoState::from(const gateway::FleetProgress& progress,
-                          const std::vector<sim::FleetClient>& devices) {
-  DemoState state;
-  state.updates = progress.iteration;
-  state.version = progress.version;
-  if (progress.evaluation) state.test_error = progress.evaluation->test_error;
-  for (const gateway::DeviceTally& tally : progress.devices) {
-    const auto known = std::find_if(devices.begin(), devices.end(), [&](const sim::FleetClient& device) {
-      return device.name == tally.name;
-    });
-    if (known == devices.end()) continue;
-    Tally& kind = known->malicious ? state.byzantine : state.honest;
-    kind.accepted += tally.accepted;
-    kind.rejected += tally.rejected;
-  }
-  return state;
-}
-
 DemoView::DemoView(std::uint64_t updates) : total_(updates), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 DemoView::~DemoView() {
   finish();
 }
 
-void DemoView::show(DemoState state) {
+void DemoView::show(const sim::FleetRunState& state) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::milliseconds(kTerminalInterval)
@@ -87,7 +69,7 @@ void DemoView::show(DemoState state) {
   draw(state);
 }
 
-void DemoView::draw(const DemoState& state) {
+void DemoView::draw(const sim::FleetRunState& state) {
   std::string text = full_line(state, total_);
   if (!terminal_) {
     std::fprintf(stderr, "%s\n", text.c_str());

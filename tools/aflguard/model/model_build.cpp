@@ -2,14 +2,10 @@
 
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/learning/data/shape.h"
-#include "models/build_package.h"
-#include "models/import/import_model.h"
-#include "models/onnx_file/onnx_file.h"
-#include "models/zoo/zoo.h"
+#include "models/package_request.h"
 
 namespace aflguard::cli {
 namespace {
@@ -32,37 +28,22 @@ Result<std::vector<std::size_t>> parse_image_shape(const std::string& text) {
   return shape;
 }
 
-Result<models::ForwardModel> zoo_model(const ModelBuildOptions& options) {
-  models::ZooOptions settings;
-  if (options.features > 0) settings.features = options.features;
-  if (options.classes > 0) settings.classes = options.classes;
-  TRY(settings.input_shape, parse_image_shape(options.input));
-  return models::build_zoo_model(options.zoo, settings);
-}
-
-Result<models::ForwardModel> imported_model(const ModelBuildOptions& options) {
-  if (options.features > 0 || options.classes > 0 || !options.input.empty()) {
-    return invalid_input(
-        "--features, --classes and --input belong to --zoo; an ONNX file brings its own shapes");
+/// The command line's texts as values.
+Result<models::PackageRequest> request_of(const ModelBuildOptions& options) {
+  models::PackageRequest request{.zoo = options.zoo,
+                                 .onnx = options.onnx,
+                                 .import = {options.output, options.frozen},
+                                 .name = options.name};
+  if (options.features > 0) request.zoo_options.features = options.features;
+  if (options.classes > 0) request.zoo_options.classes = options.classes;
+  TRY(request.zoo_options.input_shape, parse_image_shape(options.input));
+  if (!options.loss.empty()) {
+    TRY(request.loss, parse_loss(options.loss));
   }
-  TRY(const auto file, models::read_onnx(options.onnx));
-  auto model = models::import_model(file, models::standard_operators(), {options.output, options.frozen});
-  if (!model.ok()) return at(options.onnx, model.error());
-  model->name = std::filesystem::path(options.onnx).stem().string();
-  return model;
-}
-
-Result<Loss> loss_of(const ModelBuildOptions& options) {
-  if (!options.onnx.empty()) return parse_loss(options.loss);
-  for (const models::ZooEntry& entry : models::zoo()) {
-    if (options.zoo != entry.name) continue;
-    if (!options.loss.empty() && options.loss != to_string(entry.loss)) {
-      return invalid_input("model '" + options.zoo + "' is trained with --loss " +
-                           std::string(to_string(entry.loss)) + ", not " + options.loss);
-    }
-    return entry.loss;
-  }
-  return not_found("there is no model '" + options.zoo + "' in the zoo");
+  request.ops = options.ops == "standard" ? models::OpsFlavor::kStandard : models::OpsFlavor::kFused;
+  request.evaluation =
+      options.evaluation == "stored" ? models::NormStatistics::kStored : models::NormStatistics::kBatch;
+  return request;
 }
 
 void report(const ModelBuildOptions& options, const models::BuiltPackage& built) {
@@ -83,18 +64,10 @@ void report(const ModelBuildOptions& options, const models::BuiltPackage& built)
 }  // namespace
 
 Status build_model(const ModelBuildOptions& options) {
-  TRY(const Loss loss, loss_of(options));
-  TRY(auto model, options.onnx.empty() ? zoo_model(options) : imported_model(options));
-  if (!options.name.empty()) model.name = options.name;
-  models::PackageOptions settings;
-  settings.loss = loss;
-  settings.ops = options.ops == "standard" ? models::OpsFlavor::kStandard : models::OpsFlavor::kFused;
-  settings.evaluation =
-      options.evaluation == "stored" ? models::NormStatistics::kStored : models::NormStatistics::kBatch;
-  auto built = models::build_package(model, settings);
-  if (!built.ok()) return options.onnx.empty() ? built.error() : at(options.onnx, built.error());
-  TRY_STATUS(write_model_package(built->package, options.folder, options.force));
-  report(options, *built);
+  TRY(const models::PackageRequest request, request_of(options));
+  TRY(const models::BuiltPackage built, models::make_package(request));
+  TRY_STATUS(write_model_package(built.package, options.folder, options.force));
+  report(options, built);
   return {};
 }
 

@@ -1,12 +1,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "core/learning/data/npy.h"
 #include "core/learning/model_package.h"
-#include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_stored_model.h"
+#include "models/inference_files.h"
 #include "models/model_arrays.h"
-#include "models/onnx_file/inference_onnx.h"
 #include "tools/aflguard/model/model_run.h"
 
 namespace aflguard::cli {
@@ -24,11 +22,8 @@ Result<SavedModel> parameters_of(const ModelRunOptions& options, const ModelDesc
 Status export_model(const ModelRunOptions& options) {
   TRY(const ModelPackage package, read_model_package(options.folder));
   TRY(const SavedModel saved, parameters_of(options, package.description));
-  TRY(const std::string onnx, models::inference_onnx(package, saved.parameters));
-  TRY_STATUS(write_file_atomically(options.output, onnx));
-  if (!options.npy.empty()) {
-    TRY_STATUS(write_npy(options.npy, saved.parameters, {saved.parameters.size()}, package.description.hash));
-  }
+  TRY_STATUS(
+      models::write_inference_files(package, saved.parameters, {.onnx = options.output, .npy = options.npy}));
   if (options.json) {
     nlohmann::ordered_json document = {{"schema", "aflguard.model.export/1"},
                                        {"onnx", options.output},

@@ -1,6 +1,5 @@
 #include "tools/aflguard/model/model_run.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "core/learning/model_package.h"
 #include "models/finite_differences.h"
 #include "models/model_arrays.h"
+#include "models/predict.h"
 #include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
@@ -22,6 +22,8 @@ Json describe(const ModelPackage& package) {
   Json document = {
       {"schema", "aflguard.model.info/1"}, {"name", model.name}, {"dimension", model.dimension()}};
   document["input_shape"] = model.input_shape;
+  document["input_type"] = to_string(model.input_type);
+  if (model.input_type == InputType::kInt64) document["input_ids"] = model.input_ids;
   document["output_shape"] = model.output_shape;
   document["classes"] = model.classes();
   document["loss"] = to_string(model.loss);
@@ -45,8 +47,11 @@ Status show_model(const ModelRunOptions& options) {
     return {};
   }
   const ModelDescription& model = package.description;
-  std::printf("%s: %zu parameters, input %s, output %s, loss %s\n", model.name.c_str(), model.dimension(),
-              shape_text(model.input_shape).c_str(), shape_text(model.output_shape).c_str(),
+  const std::string ids = model.input_type == InputType::kInt64
+                              ? " of ids below " + std::to_string(model.input_ids)
+                              : std::string();
+  std::printf("%s: %zu parameters, input %s%s, output %s, loss %s\n", model.name.c_str(), model.dimension(),
+              shape_text(model.input_shape).c_str(), ids.c_str(), shape_text(model.output_shape).c_str(),
               std::string(to_string(model.loss)).c_str());
   std::printf("layout %s, opset %d, graphs: standard%s\n", model.hash.c_str(), model.opset,
               package.fused_train_graph.empty() ? "" : " and fused");
@@ -106,15 +111,7 @@ Status predict(const ModelRunOptions& options) {
   TRY(const auto theta, models::read_theta(options.theta, model));
   TRY(const models::Samples samples, models::read_samples(options.x, model));
   TRY(auto trainer, load_trainer(std::move(package), options.threads, options.ops));
-  std::vector<float> outputs(samples.count * model.output_size());
-  const std::size_t at_once = options.batch == 0 ? samples.count : options.batch;
-  for (std::size_t first = 0; first < samples.count; first += at_once) {
-    const std::size_t count = std::min(at_once, samples.count - first);
-    const auto features =
-        std::span(samples.features).subspan(first * model.input_size(), count * model.input_size());
-    const auto place = std::span(outputs).subspan(first * model.output_size(), count * model.output_size());
-    TRY_STATUS(trainer->predict(theta, features, count, place));
-  }
+  TRY(const auto outputs, models::predict(*trainer, theta, samples, options.batch));
   std::vector<std::size_t> shape{samples.count};
   shape.insert(shape.end(), model.output_shape.begin(), model.output_shape.end());
   TRY_STATUS(write_npy(options.output, outputs, shape));

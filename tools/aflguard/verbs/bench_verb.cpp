@@ -13,7 +13,7 @@ void add_bench_verb(CLI::App& app, Action& action) {
   verb->prefix_command();
   verb->callback([verb, &action] {
     action = [words = verb->remaining()]() -> Status {
-      TRY(const auto program, sibling("aflguard-bench"));
+      TRY(const auto program, program_beside_us("aflguard-bench"));
       return become_program(program, "aflguard bench", words);
     };
   });

@@ -18,7 +18,7 @@ namespace aflguard::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::seconds kBrokerTimeout(10);
+constexpr std::chrono::seconds kConnectTimeout(10);
 
 struct DashboardOptions {
   std::string folder;
@@ -44,7 +44,7 @@ Status serve(const DashboardOptions& options) {
       fleet::PageServer::start({.port = options.port, .page = page, .connect = [&settings, &authority] {
                                   return fleet::BrokerStream::connect(
                                       fleet::dashboard_listener_host(settings), settings.dashboard_port,
-                                      authority, kBrokerTimeout);
+                                      authority, kConnectTimeout);
                                 }}));
   const std::string address =
       "http://127.0.0.1:" + std::to_string(server->port()) + "/#fleet=" + settings.name + "&key=" + key;

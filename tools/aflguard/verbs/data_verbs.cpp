@@ -19,7 +19,7 @@ using datasets::DatasetInfo;
 using Json = nlohmann::ordered_json;
 
 /// What the command line gives; lives as long as the verbs that were added.
-struct Options {
+struct DataOptions {
   std::string name;
   std::string path;
   bool json = false;
@@ -55,7 +55,7 @@ void print_row(const datasets::DatasetInfo& info, const Status& installed) {
               installed.ok() ? "yes" : (damaged ? "damaged" : "no"), info.command.c_str());
 }
 
-Status list(const Options& options) {
+Status list(const DataOptions& options) {
   TRY(const auto folder, datasets::data_folder());
   Json document = {
       {"schema", "aflguard.data.list/1"}, {"folder", folder.string()}, {"datasets", Json::array()}};
@@ -81,7 +81,7 @@ Status list(const Options& options) {
 
 /// Shared by get and import: `work` installs, the rest reports.
 template <typename Work>
-Status install_and_report(const Options& options, Work work) {
+Status install_and_report(const DataOptions& options, Work work) {
   TRY(const auto data_dir, datasets::data_folder());
   TRY(const auto cache_dir, datasets::cache_folder());
   TRY(const datasets::DatasetInfo info, datasets::find_dataset(options.name));
@@ -102,7 +102,7 @@ Status install_and_report(const Options& options, Work work) {
   return {};
 }
 
-Status verify(const Options& options) {
+Status verify(const DataOptions& options) {
   TRY(const auto data_dir, datasets::data_folder());
   TRY(const datasets::DatasetInfo info, datasets::find_dataset(options.name));
   TRY_STATUS(datasets::verify_installed(info, data_dir));
@@ -113,7 +113,7 @@ Status verify(const Options& options) {
 }  // namespace
 
 void add_data_verbs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DataOptions>();
   CLI::App* data = app.add_subcommand("data", "Get, import and list the data sets of the paper");
   data->require_subcommand(1);
   data->footer(

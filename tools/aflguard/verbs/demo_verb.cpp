@@ -11,14 +11,14 @@
 namespace aflguard::cli {
 namespace {
 
-struct Options {
+struct DemoVerbOptions {
   DemoOptions demo;
   lab::LocalTrainingOptions training;
   bool local = false;
   int seconds = 60;
 };
 
-Status run(const Options& options) {
+Status run(const DemoVerbOptions& options) {
   if (!options.local) {
     DemoOptions demo = options.demo;
     if (demo.fleet.attack == "none") demo.fleet.malicious = 0;
@@ -45,7 +45,7 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
   verb->add_option("--clients", options.fleet.clients, "Client processes")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
-  verb->add_option("--malicious", options.fleet.malicious, "How many of them are Byzantine")
+  verb->add_option("--malicious", options.fleet.malicious, "How many of them are malicious")
       ->check(CLI::Range(0, 200))
       ->capture_default_str();
   verb->add_option("--attack", options.fleet.attack, "What those send: " + sim::attack_names() + ", none")
@@ -75,7 +75,7 @@ void add_fleet_options(CLI::App* verb, DemoOptions& options) {
 }  // namespace
 
 void add_demo_verb(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DemoVerbOptions>();
   CLI::App* verb =
       app.add_subcommand("demo", "A fleet with lying clients learns on this machine, over TLS and MQTT");
   verb->footer(

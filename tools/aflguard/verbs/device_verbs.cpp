@@ -14,6 +14,7 @@
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning/samples_in_bundle.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
+#include "tools/aflguard/verbs/verb_group.h"
 #include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
@@ -35,7 +36,6 @@ struct DeviceOptions {
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
-constexpr std::chrono::seconds kBrokerTimeout{15};
 
 Result<fleet::DeviceRequest> order(const DeviceOptions& options) {
   fleet::DeviceRequest made{options.name, std::nullopt, options.days};
@@ -129,7 +129,7 @@ Status revoke(const DeviceOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, kBrokerTimeout);
+  const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, fleet::kCutOffTimeout);
   const Device* device = fleet.book().find(options.name);
   if (!outcome.ok() && device != nullptr && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
@@ -197,17 +197,6 @@ Status bundle(const DeviceOptions& options) {
   return {};
 }
 
-using Verb = Status (*)(const DeviceOptions&);
-
-CLI::App* add_verb(CLI::App& device, const std::shared_ptr<DeviceOptions>& options, Action& action,
-                   const char* name, const char* help, const char* example, Verb run) {
-  CLI::App* verb = device.add_subcommand(name, help);
-  verb->add_option("--fleet", options->fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
-  verb->footer(std::string("Example:\n  ") + example);
-  verb->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
-  return verb;
-}
-
 void add_certificate_options(CLI::App* verb, DeviceOptions& options) {
   verb->add_option(
       "--csr", options.request,
@@ -225,34 +214,36 @@ void add_device_verbs(CLI::App& app, Action& action) {
   device->footer(
       "AFLGUARD_FLEET stands for --fleet.\n\nExample:\n  aflguard device add pi-1 --fleet greenhouse");
 
-  CLI::App* verb = add_verb(*device, options, action, "add", "Enrol a device",
-                            "aflguard device add pi-1 --fleet greenhouse", add);
+  const VerbGroup<DeviceOptions> verbs(*device, options, action);
+  CLI::App* verb = verbs.add({"add", "Enrol a device", "aflguard device add pi-1 --fleet greenhouse"}, add);
   add_certificate_options(verb, *options);
   verb->add_option("name", options->name, "Its name, which nobody had before")->required();
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb =
-      add_verb(*device, options, action, "renew", "A new certificate; the old one stays good until it ends",
-               "aflguard device renew pi-1 --fleet greenhouse", renew);
+  verb = verbs.add({"renew", "A new certificate; the old one stays good until it ends",
+                    "aflguard device renew pi-1 --fleet greenhouse"},
+                   renew);
   add_certificate_options(verb, *options);
   verb->add_option("name", options->name, "An enrolled device")->required();
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb = add_verb(*device, options, action, "list", "Every device, with the end of its certificate",
-                  "aflguard device list --fleet greenhouse --json", list);
+  verb = verbs.add({"list", "Every device, with the end of its certificate",
+                    "aflguard device list --fleet greenhouse --json"},
+                   list);
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb =
-      add_verb(*device, options, action, "revoke", "Shut a device out for good, also while it is connected",
-               "aflguard device revoke pi-1 --fleet greenhouse", revoke);
+  verb = verbs.add({"revoke", "Shut a device out for good, also while it is connected",
+                    "aflguard device revoke pi-1 --fleet greenhouse"},
+                   revoke);
   verb->add_option("name", options->name, "An enrolled device")->required();
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb = add_verb(*device, options, action, "bundle", "One file with everything that goes to the board",
-                  "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar\n  aflguard device bundle pi-1 "
-                  "--fleet greenhouse "
-                  "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot",
-                  bundle);
+  verb =
+      verbs.add({"bundle", "One file with everything that goes to the board",
+                 "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar\n  aflguard device bundle pi-1 "
+                 "--fleet greenhouse "
+                 "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot"},
+                bundle);
   verb->add_option("name", options->name, "An enrolled device")->required();
   verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
       ->required();

@@ -378,11 +378,11 @@ void add_campaign_options(CLI::App* verb, CampaignVerbOptions& options) {
 }
 
 void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
-  struct Options {
+  struct ReplayOptions {
     std::string recording;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   CLI::App* verb = lab.add_subcommand("replay", "Judge a live gateway's recording again and compare");
   verb->add_option("recording", options->recording, "The folder of [recording], or one segment of it")
       ->required()

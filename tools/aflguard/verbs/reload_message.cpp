@@ -9,7 +9,7 @@ namespace aflguard::cli {
 Status tell_broker(const fleet::Fleet& fleet) {
   TRY(const fleet::BrokerReload reload, fleet::reload_broker(fleet.settings(), fleet.folder()));
   std::printf(reload == fleet::BrokerReload::kTold
-                  ? "the broker was told to read its files again\n"
+                  ? "the broker reads its files again\n"
                   : "the broker does not run; it reads them when it starts\n");
   return {};
 }

@@ -11,6 +11,7 @@
 #include "firmware_sim/simulation/sim_state.h"
 #include "firmware_sim/simulation/sim_up.h"
 #include "firmware_sim/simulation/simulation_control.h"
+#include "tools/aflguard/verbs/verb_group.h"
 
 namespace aflguard::cli {
 namespace {
@@ -27,7 +28,7 @@ struct Options {
   std::uint64_t timeout = 600;
   bool json = false;
 };
-using Shared = std::shared_ptr<Options>;
+using Verbs = VerbGroup<Options>;
 
 Status status(const Options& options) {
   TRY(const sim::SimulationFolder folder, sim::simulation_of(options.fleet));
@@ -126,22 +127,15 @@ Status verify_verb(const Options& options) {
   return corrupt("the boards and the gateway disagree: " + report.problems.front());
 }
 
-CLI::App* add_verb(CLI::App& sim, const std::string& name, const std::string& about, const Shared& options,
-                   std::string& fleet, Action& action, Status (*run)(const Options&)) {
-  CLI::App* verb = sim.add_subcommand(name, about);
-  verb->add_option("--fleet", fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
-  verb->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
-  return verb;
-}
-
-void add_up(CLI::App& sim, const Shared& options, Action& action) {
-  sim::SimUpOptions& up = options->up;
-  CLI::App* verb = add_verb(sim, "up", "Start simulated boards, each with its own identity and samples",
-                            options, up.fleet, action, [](const Options& given) {
-                              sim::SimUpOptions wanted = given.up;
-                              wanted.timeout = std::chrono::seconds(given.timeout);
-                              return sim::sim_up(wanted);
-                            });
+void add_up(const Verbs& verbs) {
+  Options& options = verbs.options();
+  sim::SimUpOptions& up = options.up;
+  CLI::App* verb = verbs.add({"up", "Start simulated boards, each with its own identity and samples"},
+                             up.fleet, [](const Options& given) {
+                               sim::SimUpOptions wanted = given.up;
+                               wanted.timeout = std::chrono::seconds(given.timeout);
+                               return sim::sim_up(wanted);
+                             });
   verb->add_option("--boards", up.order.boards, "How many")
       ->check(CLI::Range(1, static_cast<int>(sim::kMaxBoards)));
   verb->add_option(
@@ -181,7 +175,7 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
   verb->add_option("--image", up.places.image,
                    "The card image that boards of depth image boot; default: what ./run image made")
       ->envname("AFLGUARD_BOARD_IMAGE");
-  verb->add_option("--patience", options->timeout, "Seconds until all must be connected")
+  verb->add_option("--patience", options.timeout, "Seconds until all must be connected")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   verb->add_flag("--json", up.json, "Print one JSON document, as sim status does");
@@ -199,11 +193,12 @@ void add_up(CLI::App& sim, const Shared& options, Action& action) {
       "  aflguard sim up --fleet greenhouse --depth board=2,user=4 --data samples.csv");
 }
 
-void add_board_verbs(CLI::App& sim, const Shared& options, Action& action) {
+void add_board_verbs(const Verbs& verbs) {
+  Options& options = verbs.options();
   const auto add = [&](const char* name, const char* about, Status (*run)(const Options&),
                        const char* example) {
-    CLI::App* verb = add_verb(sim, name, about, options, options->fleet, action, run);
-    verb->add_option("boards", options->boards, "Names of boards, e.g. sim-02")->required();
+    CLI::App* verb = verbs.add({name, about}, run);
+    verb->add_option("boards", options.boards, "Names of boards, e.g. sim-02")->required();
     verb->footer(std::string("Example:\n  aflguard sim ") + example + " --fleet play");
     return verb;
   };
@@ -211,16 +206,16 @@ void add_board_verbs(CLI::App& sim, const Shared& options, Action& action) {
   add("plug", "Give boards their power and their network back", plug, "plug sim-02");
   add("starve", "Cut boards off from the network, or slow it down", starve,
       "starve sim-02 --bytes-per-second 4000")
-      ->add_option("--bytes-per-second", options->bytes_per_second,
+      ->add_option("--bytes-per-second", options.bytes_per_second,
                    "Let so much pass, in both directions together; without it nothing passes")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
 }
 
-void add_chaos(CLI::App& sim, const Shared& options, Action& action) {
-  sim::SimChaosOptions& chaos = options->chaos;
-  CLI::App* verb = add_verb(
-      sim, "chaos", "Break boards, links, gateway and broker by a seed, and prove that nothing is lost",
-      options, chaos.fleet, action, [](const Options& given) { return sim::sim_chaos(given.chaos); });
+void add_chaos(const Verbs& verbs) {
+  sim::SimChaosOptions& chaos = verbs.options().chaos;
+  CLI::App* verb = verbs.add(
+      {"chaos", "Break boards, links, gateway and broker by a seed, and prove that nothing is lost"},
+      chaos.fleet, [](const Options& given) { return sim::sim_chaos(given.chaos); });
   verb->add_option("--seed", chaos.seed, "Of the fault script: the same seed gives the same script")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -248,13 +243,13 @@ void add_sim_verbs(CLI::App& app, Action& action) {
   sim->footer(
       "docs/simulate.md has the whole story.\n\nExample:\n  aflguard sim up --fleet play --boards 6 "
       "--with-gateway");
-  add_up(*sim, options, action);
-  CLI::App* state = add_verb(*sim, "status", "How every board does", options, options->fleet, action, status);
+  const Verbs verbs(*sim, options, action);
+  add_up(verbs);
+  CLI::App* state = verbs.add({"status", "How every board does"}, status);
   state->add_flag("--json", options->json, "Print one JSON document");
   state->footer("Example:\n  aflguard sim status --fleet play --json");
-  CLI::App* waiting =
-      add_verb(*sim, "wait", "Wait until boards have got further verdicts", options, options->wait.fleet,
-               action, [](const Options& given) { return sim::sim_wait(given.wait); });
+  CLI::App* waiting = verbs.add({"wait", "Wait until boards have got further verdicts"}, options->wait.fleet,
+                                [](const Options& given) { return sim::sim_wait(given.wait); });
   waiting->add_option("board", options->wait.board, "This board alone; otherwise every one that runs");
   waiting->add_option("--verdicts", options->wait.verdicts, "So many more, each")
       ->check(CLI::Range(1, 1'000'000))
@@ -263,18 +258,18 @@ void add_sim_verbs(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   waiting->footer("Example:\n  aflguard sim wait --fleet play --verdicts 10");
-  add_board_verbs(*sim, options, action);
-  add_chaos(*sim, options, action);
-  CLI::App* proof = add_verb(*sim, "verify", "Hold what the boards know against the gateway's store", options,
-                             options->fleet, action, verify_verb);
+  add_board_verbs(verbs);
+  add_chaos(verbs);
+  CLI::App* proof =
+      verbs.add({"verify", "Hold what the boards know against the gateway's store"}, verify_verb);
   proof->add_flag("--json", options->json, "Print one JSON document");
   proof->footer("Example:\n  aflguard sim verify --fleet play");
-  CLI::App* end =
-      add_verb(*sim, "down", "End everything that sim up started", options, options->fleet, action, down);
+  CLI::App* end = verbs.add({"down", "End everything that sim up started"}, down);
   end->add_flag("--json", options->json, "Print one JSON document");
   end->footer("Example:\n  aflguard sim down --fleet play");
   // What sim up starts by itself.
-  add_verb(*sim, "links", "Carry the boards' bytes", options, options->fleet, action,
+  verbs
+      .add({"links", "Carry the boards' bytes"},
            [](const Options& given) { return sim::run_links(given.fleet); })
       ->group("");
 }

@@ -12,6 +12,7 @@
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
 #include "tools/aflguard/verbs/reload_message.h"
+#include "tools/aflguard/verbs/verb_group.h"
 #include "tools/aflguard/wiring.h"
 
 namespace aflguard::cli {
@@ -19,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using std::chrono::system_clock;
-
-constexpr std::chrono::seconds kBrokerTimeout{15};
 
 struct ViewerOptions {
   std::string fleet;
@@ -119,7 +118,7 @@ Status revoke(const ViewerOptions& options) {
   const SystemClock clock;
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
-  const auto outcome = fleet::cut_off_viewer(fleet, options.name, *authority, clock, kBrokerTimeout);
+  const auto outcome = fleet::cut_off_viewer(fleet, options.name, *authority, clock, fleet::kCutOffTimeout);
   const fleet::Viewer* viewer = fleet.viewers().find(options.name);
   if (!outcome.ok() && viewer != nullptr && viewer->revoked) {
     return Error{outcome.error().kind, "viewer '" + options.name +
@@ -144,21 +143,10 @@ Status bundle(const ViewerOptions& options) {
   TRY(const std::string archive, fleet::viewer_bundle(fleet, options.name));
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf(
-      "%s: unpack it into a folder of its own, then aflguard monitor --viewer FOLDER; it holds a key: "
+      "%s: unpack it into a new folder, then aflguard monitor --viewer FOLDER; it holds a key: "
       "show it to nobody\n",
       options.output.c_str());
   return {};
-}
-
-using Verb = Status (*)(const ViewerOptions&);
-
-CLI::App* add_verb(CLI::App& group, const std::shared_ptr<ViewerOptions>& options, Action& action,
-                   const char* name, const char* help, const char* example, Verb run) {
-  CLI::App* verb = group.add_subcommand(name, help);
-  verb->add_option("--fleet", options->fleet, "The fleet's folder")->envname("AFLGUARD_FLEET")->required();
-  verb->footer(std::string("Example:\n  ") + example);
-  verb->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
-  return verb;
 }
 
 }  // namespace
@@ -169,37 +157,39 @@ void add_viewer_verbs(CLI::App& fleet, Action& action) {
   viewer->require_subcommand(1);
   viewer->footer(
       "A viewer reads statuses, metrics, summaries and events, asks for history, and may do nothing else.\n"
-      "One identity is one connection: give everybody, and every second screen, one of its own.\n\n"
+      "One identity is one connection: give every person, and every second screen, a separate one.\n\n"
       "Example:\n  aflguard fleet viewer add anna --fleet greenhouse");
 
-  CLI::App* verb = add_verb(*viewer, options, action, "add", "Make an identity that may watch",
-                            "aflguard fleet viewer add anna --fleet greenhouse", add);
+  const VerbGroup<ViewerOptions> verbs(*viewer, options, action);
+  CLI::App* verb = verbs.add(
+      {"add", "Make an identity that may watch", "aflguard fleet viewer add anna --fleet greenhouse"}, add);
   verb->add_option("name", options->name, "Its name, which nobody had before")->required();
   verb->add_option("--days", options->days, "How long the certificate is valid; otherwise as fleet.toml says")
       ->check(CLI::Range(1, 7000));
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb =
-      add_verb(*viewer, options, action, "renew", "A new certificate; the old one stays good until it ends",
-               "aflguard fleet viewer renew anna --fleet greenhouse", renew);
+  verb = verbs.add({"renew", "A new certificate; the old one stays good until it ends",
+                    "aflguard fleet viewer renew anna --fleet greenhouse"},
+                   renew);
   verb->add_option("name", options->name, "A viewer")->required();
   verb->add_option("--days", options->days, "How long the certificate is valid; otherwise as fleet.toml says")
       ->check(CLI::Range(1, 7000));
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb = add_verb(*viewer, options, action, "list", "Every viewer, with the end of its certificate",
-                  "aflguard fleet viewer list --fleet greenhouse --json", list);
+  verb = verbs.add({"list", "Every viewer, with the end of its certificate",
+                    "aflguard fleet viewer list --fleet greenhouse --json"},
+                   list);
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb =
-      add_verb(*viewer, options, action, "revoke", "Shut a viewer out for good, also while it is connected",
-               "aflguard fleet viewer revoke anna --fleet greenhouse", revoke);
+  verb = verbs.add({"revoke", "Shut a viewer out for good, also while it is connected",
+                    "aflguard fleet viewer revoke anna --fleet greenhouse"},
+                   revoke);
   verb->add_option("name", options->name, "A viewer")->required();
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  verb = add_verb(*viewer, options, action, "bundle",
-                  "One file with everything that goes to the viewer's machine",
-                  "aflguard fleet viewer bundle anna --fleet greenhouse -o anna.tar", bundle);
+  verb = verbs.add({"bundle", "One file with everything that goes to the viewer's machine",
+                    "aflguard fleet viewer bundle anna --fleet greenhouse -o anna.tar"},
+                   bundle);
   verb->add_option("name", options->name, "A viewer")->required();
   verb->add_option("-o,--output", options->output, "The tar archive to write")->required();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,14 @@
 #include "core/aggregation/guards/zeno_plus_plus.h"
 
 namespace aflguard::testing {
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// An update of the newest model.
+inline Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
+  return to.submit({client, to.model().version(), g}).value();
+}
 
 /// A reference update that tests choose themselves.
 class FixedReference final : public ReferenceSource {

@@ -8,17 +8,6 @@
 using namespace aflguard;
 using namespace aflguard::testing;
 
-namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
-  return to.submit({client, to.model().version(), g}).value();
-}
-
-}  // namespace
-
 TEST("Every guard has its own name, fit for a file name and a command line, and a summary") {
   std::set<std::string_view> names;
   TEST_ASSERT_TRUE(all_guards().size() >= 7);

@@ -7,17 +7,6 @@
 using namespace aflguard;
 using namespace aflguard::testing;
 
-namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
-  return to.submit({client, to.model().version(), g}).value();
-}
-
-}  // namespace
-
 TEST("AFLGuard accepts exactly the ball of radius lambda ||g_s|| around the reference, its edge included") {
   FixedReference source({3, 4});  // length 5, bound 7.5
   Aggregator guard = aggregator(make(aflguard_kind(), 2), source, {0, 0});

@@ -21,7 +21,7 @@ AggregatorOptions with_rate() {
   return options;
 }
 
-/// A fleet whose honest updates are mixtures of class updates plus something that each client has of its own.
+/// A fleet whose honest updates are mixtures of class updates, plus a part that each client has for itself.
 struct Fleet {
   Fleet(std::size_t dimension, std::size_t classes, std::uint64_t seed)
       : random(seed), classes_(classes, std::vector<float>(dimension)) {
@@ -62,10 +62,6 @@ struct Fleet {
   Random random;
   std::vector<std::vector<float>> classes_;
 };
-
-Verdict submit(Aggregator& to, ClientId client, const std::vector<float>& g) {
-  return to.submit({client, to.model().version(), g}).value();
-}
 
 std::vector<float> parameters(const Aggregator& of) {
   return {of.model().parameters().begin(), of.model().parameters().end()};
@@ -250,7 +246,7 @@ TEST("When most of a fleet has spoken several times, it is not waited for those 
   TEST_ASSERT_FALSE(rule.quorate());
 }
 
-TEST("With trust, whoever lies about the classes is believed less about the rest") {
+TEST("With trust, a client that lies about the classes is believed less about the rest") {
   Fleet fleet(80, 3, 13);
   Aggregator guard(with_rate(), trusting(80, 30, 1), nullptr, std::vector<float>(80));
   ASSERT_OK(guard.install_reference(fleet.reference(), 0));

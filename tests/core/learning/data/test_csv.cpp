@@ -104,7 +104,7 @@ TEST("A header is detected only when no field is a number, and can be forced or 
   ASSERT_CONTAINS(dataset_error("a,b\n3,4\n", {.header = CsvHeader::kAbsent}), "line 1, column 1: 'a'");
 }
 
-TEST("Values that are not finite, do not fit or are no numbers are refused where they stand") {
+TEST("Values that are not finite, do not fit or are not numbers are refused where they stand") {
   for (const char* bad : {"nan", "inf", "-inf", "1e99", "", "12x", "0x10", "--1"}) {
     const std::string message = dataset_error(std::string("1,2\n3,4\n") + bad + ",5\n", {});
     ASSERT_CONTAINS(message, "line 3, column 1: '" + std::string(bad) + "'");

@@ -44,7 +44,7 @@ TEST("A selection of regression data keeps values, and pixels stay bytes") {
   TEST_ASSERT_TRUE((chosen.values == std::vector<float>{1.5F}));
 }
 
-TEST("Sizes that disagree, labels that are no class and values that are not finite are refused") {
+TEST("Sizes that disagree, labels that are not a class and values that are not finite are refused") {
   ASSERT_OK(three_samples().validate());
   Dataset data = three_samples();
   std::get<std::vector<float>>(data.features).pop_back();

@@ -95,7 +95,7 @@ TEST("Images and labels become a data set of one-channel images") {
   TEST_ASSERT_EQUAL_FLOAT(1.0F, pixels[5]);
 }
 
-TEST("Labels that are no class, and another number of labels than images, are refused") {
+TEST("Labels that are not a class, and another number of labels than images, are refused") {
   const TwoImages files;
   ASSERT_CONTAINS(message_of(read_idx_dataset("tiny", 1, files.images, files.labels)), "has label 1");
   ASSERT_OK(write_idx(files.labels, {3}, std::vector<std::uint8_t>{0, 0, 0}));
