@@ -123,7 +123,8 @@ struct KernelTable {
   void (*batch_norm_backward)(const BatchNormBackward&);
 };
 
-/// The fastest variant that this machine can run.
+/// The variant for chosen_instruction_set(): the fastest that this machine can run, unless AFLGUARD_KERNELS
+/// says otherwise.
 [[nodiscard]] const KernelTable& best_kernels();
 
 /// Every variant compiled in that this machine can run, the most portable one first. For tests.

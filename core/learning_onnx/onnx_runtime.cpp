@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "core/base/instruction_set.h"
 #include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
 
@@ -86,6 +87,7 @@ const std::string& OnnxRuntime::path() const {
 }
 
 Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) {
+  TRY_STATUS(check_instruction_set());  // of the fused operators
   // Releases from 1.29 on report usage unless told otherwise before their environment exists.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1);
   TRY(const auto loaded, open_first(candidates(library)));

@@ -1,14 +1,14 @@
 #include "core/aggregation/vectors/span_kernels.h"
 
 #include "core/base/check.h"
+#include "core/base/instruction_set.h"
 
 namespace aflguard {
 namespace {
 
 const SpanPasses& passes() {
 #if defined(__x86_64__)
-  static const SpanPasses& best = __builtin_cpu_supports("avx2") != 0 ? kAvx2SpanPasses : kBaselineSpanPasses;
-  return best;
+  return chosen_instruction_set() >= InstructionSet::kAvx2 ? kAvx2SpanPasses : kBaselineSpanPasses;
 #else
   return kBaselineSpanPasses;
 #endif

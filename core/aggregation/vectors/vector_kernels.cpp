@@ -5,6 +5,7 @@
 
 #include "core/aggregation/vectors/vector_passes.h"
 #include "core/base/check.h"
+#include "core/base/instruction_set.h"
 
 namespace aflguard {
 namespace {
@@ -14,8 +15,7 @@ constexpr std::size_t kStreamFrom = std::size_t{1} << 20;
 
 const VectorPasses& passes() {
 #if defined(__x86_64__)
-  static const VectorPasses& best = __builtin_cpu_supports("avx2") != 0 ? kAvx2Passes : kBaselinePasses;
-  return best;
+  return chosen_instruction_set() >= InstructionSet::kAvx2 ? kAvx2Passes : kBaselinePasses;
 #else
   return kBaselinePasses;
 #endif
