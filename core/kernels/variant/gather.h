@@ -8,31 +8,54 @@ namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 /// out.
 inline constexpr std::size_t kChunk = 48;
 
-/// Moves `count` (<= 8) rows of a block to planes, with bias and rectifier.
-AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t count, std::size_t used,
-                          std::size_t first_column, std::size_t first_result, const Planes& out) {
-  for (std::size_t c = 0; c < used; c += 8) {
-    Vector r[8];
-    for (std::size_t p = 0; p < 8; ++p) r[p] = p < count ? load(block + p * width + c) : Vector{};
-    transpose(r);
-    const std::size_t columns = used - c < 8 ? used - c : 8;
-    for (std::size_t i = 0; i < columns; ++i) {
-      const std::size_t column = first_column + c + i;
-      Vector v = r[i];
-      if (out.bias != nullptr) v += splat(out.bias[column]);
-      if (out.rectify) v = maximum(v, Vector{});
-      float* plane = out.data + column * out.stride;
-      if (out.positions == nullptr && count == 8) {
-        store(plane + first_result, v);
-      } else {
-        for (std::size_t p = 0; p < count; ++p) {
-          const std::size_t result = first_result + p;
-          plane[out.positions == nullptr ? static_cast<std::ptrdiff_t>(result) : out.positions[result]] =
-              v[p];
-        }
-      }
+/// Moves kLanes rows of a block to planes, with bias and rectifier.
+AFLGUARD_INLINE void emit_square(const float* block, std::size_t width, std::size_t columns,
+                                 std::size_t first_column, std::size_t first_result, const Planes& out) {
+  Vector r[kLanes];
+  for (std::size_t p = 0; p < kLanes; ++p) r[p] = load(block + p * width);
+  transpose(r);
+  // Written for all columns, most of them open, so that r stays in registers.
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    if (i >= columns) continue;
+    Vector v = r[i];
+    if (out.bias != nullptr) v += out.bias[first_column + i];
+    if (out.rectify) v = maximum(v, Vector{});
+    float* plane = out.data + (first_column + i) * out.stride;
+    if (out.positions == nullptr) {
+      store(plane + first_result, v);
+    } else {
+      for (std::size_t p = 0; p < kLanes; ++p) plane[out.positions[first_result + p]] = v[p];
     }
   }
+}
+
+/// The same for the rows that are left over.
+AFLGUARD_INLINE void emit_rest(const float* block, std::size_t width, std::size_t count, std::size_t columns,
+                               std::size_t first_column, std::size_t first_result, const Planes& out) {
+  for (std::size_t i = 0; i < columns; ++i) {
+    const float bias = out.bias != nullptr ? out.bias[first_column + i] : 0.0F;
+    float* plane = out.data + (first_column + i) * out.stride;
+    for (std::size_t p = 0; p < count; ++p) {
+      const std::size_t result = first_result + p;
+      float v = block[p * width + i];
+      if (out.bias != nullptr) v += bias;
+      if (out.rectify) v = v > 0 ? v : 0;
+      plane[out.positions == nullptr ? static_cast<std::ptrdiff_t>(result) : out.positions[result]] = v;
+    }
+  }
+}
+
+/// Any number of rows.
+AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t count, std::size_t used,
+                          std::size_t first_column, std::size_t first_result, const Planes& out) {
+  std::size_t row = 0;
+  for (; row + kLanes <= count; row += kLanes) {
+    for (std::size_t c = 0; c < used; c += kLanes) {
+      emit_square(block + row * width + c, width, used - c, first_column + c, first_result + row, out);
+    }
+  }
+  if (row < count)
+    emit_rest(block + row * width, width, count - row, used, first_column, first_result + row, out);
 }
 
 inline void gather_product(const float* image, const Gather& gather, const float* panel, std::size_t columns,
@@ -45,9 +68,7 @@ inline void gather_product(const float* image, const Gather& gather, const float
                      const std::size_t count = left < kChunk ? left : kChunk;
                      tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count,
                                         panel + at, width, chunk);
-                     for (std::size_t i = 0; i < count; i += 8) {
-                       emit(chunk + i * width, width, count - i < 8 ? count - i : 8, used, first, p + i, out);
-                     }
+                     emit(chunk, width, count, used, first, p, out);
                    }
                  });
 }
@@ -56,7 +77,7 @@ inline void gather_product(const float* image, const Gather& gather, const float
 /// of equals); kNoChoice where bias and rectifier close the result.
 AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::size_t width, const float* bias,
                                   bool rectify, float* best, std::uint8_t* choice) {
-  for (std::size_t c = 0; c < width; c += 8) {
+  for (std::size_t c = 0; c < width; c += kLanes) {
     Vector top = load(rows + c);
     Mask where = {};
     for (std::size_t j = 1; j < window; ++j) {
@@ -64,14 +85,14 @@ AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::si
       const Mask better = candidate > top;
       top = better ? candidate : top;
       const auto index = static_cast<std::int32_t>(j);
-      where = better ? Mask{index, index, index, index, index, index, index, index} : where;
+      where = better ? Mask{} + index : where;
     }
     if (rectify) {
       const Mask open = top + load(bias + c) > Vector{};
       where = open ? where : where | kNoChoice;
     }
     store(best + c, top);
-    for (std::size_t i = 0; i < 8; ++i) choice[c + i] = static_cast<std::uint8_t>(where[i]);
+    for (std::size_t i = 0; i < kLanes; ++i) choice[c + i] = static_cast<std::uint8_t>(where[i]);
   }
 }
 

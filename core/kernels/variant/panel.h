@@ -17,27 +17,28 @@ inline void pack_panel(const float* source, const std::ptrdiff_t* rows, std::siz
                  });
 }
 
-/// Eight rows of eight columns: the part that is worth vectorising.
-AFLGUARD_INLINE void planes_to_panel_8x8(const float* from, std::size_t stride, float* to,
-                                         std::size_t width) {
-  Vector r[8];
-  for (std::size_t c = 0; c < 8; ++c) r[c] = load(from + c * stride);
+/// As many rows and columns as a register has lanes: the part that is worth vectorising. Rows become columns.
+AFLGUARD_INLINE void turn_square(const float* from, std::size_t from_stride, float* to,
+                                 std::size_t to_stride) {
+  Vector r[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i) r[i] = load(from + i * from_stride);
   transpose(r);
-  for (std::size_t p = 0; p < 8; ++p) store(to + p * width, r[p]);
+  for (std::size_t i = 0; i < kLanes; ++i) store(to + i * to_stride, r[i]);
 }
 
 inline void planes_to_panel(const float* planes, std::size_t stride, std::size_t rows, std::size_t columns,
                             float* panel) {
   for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-    for (std::size_t c = 0; c < width; c += 8) {
+    for (std::size_t c = 0; c < width; c += kLanes) {
       float* to = panel + at + c;
       const float* from = planes + (first + c) * stride;
       std::size_t p = 0;
-      if (c + 8 <= used) {
-        for (; p + 8 <= rows; p += 8) planes_to_panel_8x8(from + p, stride, to + p * width, width);
+      if (c + kLanes <= used) {
+        for (; p + kLanes <= rows; p += kLanes) turn_square(from + p, stride, to + p * width, width);
       }
       for (; p < rows; ++p) {
-        for (std::size_t i = 0; i < 8; ++i) to[p * width + i] = c + i < used ? from[i * stride + p] : 0.0F;
+        for (std::size_t i = 0; i < kLanes; ++i)
+          to[p * width + i] = c + i < used ? from[i * stride + p] : 0.0F;
       }
     }
   });
@@ -45,7 +46,7 @@ inline void planes_to_panel(const float* planes, std::size_t stride, std::size_t
 
 inline void add_column_sums(const float* panel, std::size_t rows, std::size_t columns, float* sums) {
   for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-    for (std::size_t c = 0; c < width; c += 8) {
+    for (std::size_t c = 0; c < width; c += kLanes) {
       Vector sum[4] = {};
       std::size_t p = 0;
       for (; p + 4 <= rows; p += 4) {
@@ -53,7 +54,12 @@ inline void add_column_sums(const float* panel, std::size_t rows, std::size_t co
       }
       for (; p < rows; ++p) sum[0] += load(panel + at + p * width + c);
       const Vector total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-      for (std::size_t i = 0; i < 8 && c + i < used; ++i) sums[first + c + i] += total[i];
+      float* to = sums + first + c;
+      if (c + kLanes <= used) {
+        store(to, load(to) + total);
+      } else {
+        for (std::size_t i = 0; i < kLanes && c + i < used; ++i) to[i] += total[i];
+      }
     }
   });
 }
@@ -61,20 +67,15 @@ inline void add_column_sums(const float* panel, std::size_t rows, std::size_t co
 inline void panel_to_planes(const float* panel, std::size_t rows, std::size_t columns, float* planes,
                             std::size_t stride) {
   for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-    for (std::size_t c = 0; c < used; c += 8) {
+    for (std::size_t c = 0; c < used; c += kLanes) {
       const float* from = panel + at + c;
       float* to = planes + (first + c) * stride;
       std::size_t p = 0;
-      if (c + 8 <= used) {
-        for (; p + 8 <= rows; p += 8) {
-          Vector r[8];
-          for (std::size_t i = 0; i < 8; ++i) r[i] = load(from + (p + i) * width);
-          transpose(r);
-          for (std::size_t i = 0; i < 8; ++i) store(to + i * stride + p, r[i]);
-        }
+      if (c + kLanes <= used) {
+        for (; p + kLanes <= rows; p += kLanes) turn_square(from + p * width, width, to + p, stride);
       }
       for (; p < rows; ++p) {
-        for (std::size_t i = 0; i < 8 && c + i < used; ++i) to[i * stride + p] = from[p * width + i];
+        for (std::size_t i = 0; i < kLanes && c + i < used; ++i) to[i * stride + p] = from[p * width + i];
       }
     }
   });

@@ -8,20 +8,21 @@ namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 /// tile().
 template <std::size_t Vectors, std::size_t Sides>
 AFLGUARD_INLINE void weighted_rows(const WeightedRows& task) {
-  Vector sum[Sides][Vectors];
+  constexpr std::size_t kAll = Vectors * kParts;
+  Vector sum[Sides][kAll];
   for (std::size_t side = 0; side < Sides; ++side) {
-    for (std::size_t v = 0; v < Vectors; ++v) sum[side][v] = load(task.to[side] + v * kLanes);
+    for (std::size_t v = 0; v < kAll; ++v) sum[side][v] = load(task.to[side] + v * kLanes);
   }
   for (std::size_t i = 0; i < task.count; ++i) {
     const std::size_t at = task.entries[i].row * task.stride;
     const float weight = task.entries[i].weight;
     for (std::size_t side = 0; side < Sides; ++side) {
-      const float* row = task.rows[side] + at;
-      for (std::size_t v = 0; v < Vectors; ++v) sum[side][v] += load(row + v * kLanes) * weight;
+      const float* row = one_base(task.rows[side] + at);
+      for (std::size_t v = 0; v < kAll; ++v) sum[side][v] += load(row + v * kLanes) * weight;
     }
   }
   for (std::size_t side = 0; side < Sides; ++side) {
-    for (std::size_t v = 0; v < Vectors; ++v) store(task.to[side] + v * kLanes, sum[side][v]);
+    for (std::size_t v = 0; v < kAll; ++v) store(task.to[side] + v * kLanes, sum[side][v]);
   }
 }
 

@@ -4,11 +4,16 @@
 
 namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 
-/// Six rows by two vectors: twelve sums, which with two panel vectors and one broadcast fill AVX's 16
-/// registers.
+/// Rows whose sums of one block stay in registers together with the block's vectors and a broadcast: 6 x 2 of
+/// AVX's 16 registers, 6 x 4 of NEON's 32, 3 x 4 of SSE's 16.
+#if defined(__AVX__) || defined(__aarch64__)
 inline constexpr std::size_t kTileRows = 6;
+#else
+inline constexpr std::size_t kTileRows = 3;
+#endif
 
-/// out[i][c] (+)= sum over q of rows[i][offsets[q]] * panel[q][c], for Rows rows and Vectors * 8 columns.
+/// out[i][c] (+)= sum over q of rows[i][offsets[q]] * panel[q][c], for Rows rows and Vectors * kLanes
+/// columns.
 template <std::size_t Rows, std::size_t Vectors, bool Accumulate>
 AFLGUARD_INLINE void tile(const float* const* rows, const std::ptrdiff_t* offsets, std::size_t count,
                           const float* panel, float* out) {
@@ -28,6 +33,7 @@ AFLGUARD_INLINE void tile(const float* const* rows, const std::ptrdiff_t* offset
       for (std::size_t v = 0; v < Vectors; ++v) sum[i][v] += right[v] * left;
     }
   }
+#pragma GCC unroll 8  // or the sums go through memory
   for (std::size_t i = 0; i < Rows; ++i) {
     for (std::size_t v = 0; v < Vectors; ++v) {
       float* to = out + i * kWidth + v * kLanes;
@@ -36,17 +42,23 @@ AFLGUARD_INLINE void tile(const float* const* rows, const std::ptrdiff_t* offset
   }
 }
 
+/// Keeps tiles that are never used from being compiled.
+constexpr std::size_t most_rows(std::size_t rows) {
+  return rows < kTileRows ? rows : kTileRows;
+}
+
 template <std::size_t Vectors, bool Accumulate>
 [[gnu::noinline]] void tile_rows(const float* const* rows, std::size_t row_count,
                                  const std::ptrdiff_t* offsets, std::size_t count, const float* panel,
                                  float* out) {
+  static_assert(kTileRows <= 6);
   switch (row_count) {
     case 6:
-      return tile<6, Vectors, Accumulate>(rows, offsets, count, panel, out);
+      return tile<most_rows(6), Vectors, Accumulate>(rows, offsets, count, panel, out);
     case 5:
-      return tile<5, Vectors, Accumulate>(rows, offsets, count, panel, out);
+      return tile<most_rows(5), Vectors, Accumulate>(rows, offsets, count, panel, out);
     case 4:
-      return tile<4, Vectors, Accumulate>(rows, offsets, count, panel, out);
+      return tile<most_rows(4), Vectors, Accumulate>(rows, offsets, count, panel, out);
     case 3:
       return tile<3, Vectors, Accumulate>(rows, offsets, count, panel, out);
     case 2:
@@ -66,9 +78,9 @@ AFLGUARD_INLINE void tile_column(const float* image, const std::ptrdiff_t* start
     const float* rows[kTileRows];
     for (std::size_t i = 0; i < rows_here; ++i) rows[i] = image + starts[first + i];
     if (width == kBlock) {
-      tile_rows<2, Accumulate>(rows, rows_here, offsets, count, panel, out + first * width);
+      tile_rows<kBlock / kLanes, Accumulate>(rows, rows_here, offsets, count, panel, out + first * width);
     } else {
-      tile_rows<1, Accumulate>(rows, rows_here, offsets, count, panel, out + first * width);
+      tile_rows<kHalfBlock / kLanes, Accumulate>(rows, rows_here, offsets, count, panel, out + first * width);
     }
   }
 }
