@@ -7,6 +7,7 @@ namespace aflguard::kernels {
 extern const KernelTable kBaselineKernels;
 #if defined(__x86_64__)
 extern const KernelTable kAvx2Kernels;
+extern const KernelTable kAvx512Kernels;
 #endif
 
 namespace {
@@ -15,6 +16,7 @@ KernelTables kernels_up_to([[maybe_unused]] InstructionSet set) {
   KernelTables found{{&kBaselineKernels}, 1};
 #if defined(__x86_64__)
   if (set >= InstructionSet::kAvx2) found.tables[found.count++] = &kAvx2Kernels;
+  if (set >= InstructionSet::kAvx512) found.tables[found.count++] = &kAvx512Kernels;
 #endif
   return found;
 }

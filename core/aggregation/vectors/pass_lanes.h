@@ -34,6 +34,14 @@ using StoredFloats = float __attribute__((vector_size(kFloats * sizeof(float)), 
 using StoredHalf = float __attribute__((vector_size(kDoubles * sizeof(float)), aligned(4), may_alias));
 #endif
 
+#if defined(__AVX512F__)
+/// GCC 12 warns of an undefined value in the header's form without a mask; with all of it set, the code is
+/// the same.
+AFLGUARD_INLINE Doubles widened(StoredHalf from) {
+  return _mm512_maskz_cvtps_pd(0xFF, from);
+}
+#endif
+
 AFLGUARD_INLINE Floats load(const float* from) {
   return *reinterpret_cast<const StoredFloats*>(from);
 }
@@ -72,7 +80,7 @@ struct Octet {
   static AFLGUARD_INLINE Octet widen(const float* from) {
     Octet wide;
 #if defined(__AVX512F__)
-    wide.part[0] = _mm512_cvtps_pd(*reinterpret_cast<const StoredHalf*>(from));
+    wide.part[0] = widened(*reinterpret_cast<const StoredHalf*>(from));
 #elif defined(__AVX__)
     wide.part[0] = _mm256_cvtps_pd(*reinterpret_cast<const StoredHalf*>(from));
     wide.part[1] = _mm256_cvtps_pd(*reinterpret_cast<const StoredHalf*>(from + 4));
@@ -87,8 +95,7 @@ struct Octet {
   static AFLGUARD_INLINE Octet widen_difference(const float* a, const float* b) {
     Octet wide;
 #if defined(__AVX512F__)
-    wide.part[0] =
-        _mm512_cvtps_pd(*reinterpret_cast<const StoredHalf*>(a) - *reinterpret_cast<const StoredHalf*>(b));
+    wide.part[0] = widened(*reinterpret_cast<const StoredHalf*>(a) - *reinterpret_cast<const StoredHalf*>(b));
 #elif defined(__AVX__)
     for (std::size_t i = 0; i < kParts; ++i) {
       wide.part[i] = _mm256_cvtps_pd(*reinterpret_cast<const StoredHalf*>(a + 4 * i) -
@@ -120,7 +127,8 @@ struct Octet {
   /// Lane i plus lane i + 4.
   [[nodiscard]] AFLGUARD_INLINE Four folded() const {
 #if defined(__AVX512F__)
-    return {{_mm512_castpd512_pd256(part[0]) + _mm512_extractf64x4_pd(part[0], 1)}};
+    return {{__builtin_shufflevector(part[0], part[0], 0, 1, 2, 3) +
+             __builtin_shufflevector(part[0], part[0], 4, 5, 6, 7)}};
 #else
     Four four;
     for (std::size_t i = 0; i < Four::kParts; ++i) four.part[i] = part[i] + part[i + Four::kParts];

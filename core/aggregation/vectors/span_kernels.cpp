@@ -8,10 +8,16 @@ namespace {
 
 const SpanPasses& passes() {
 #if defined(__x86_64__)
-  return chosen_instruction_set() >= InstructionSet::kAvx2 ? kAvx2SpanPasses : kBaselineSpanPasses;
-#else
-  return kBaselineSpanPasses;
+  switch (chosen_instruction_set()) {
+    case InstructionSet::kAvx512:
+      return kAvx512SpanPasses;
+    case InstructionSet::kAvx2:
+      return kAvx2SpanPasses;
+    case InstructionSet::kBaseline:
+      break;
+  }
 #endif
+  return kBaselineSpanPasses;
 }
 
 }  // namespace

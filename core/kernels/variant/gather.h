@@ -60,17 +60,20 @@ AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t cou
 
 inline void gather_product(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                            const Planes& out) {
-  float chunk[kChunk * kBlock];
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   for (std::size_t p = 0; p < gather.pixel_count; p += kChunk) {
-                     const std::size_t left = gather.pixel_count - p;
-                     const std::size_t count = left < kChunk ? left : kChunk;
-                     tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count,
-                                        panel + at, width, chunk);
-                     emit(chunk, width, count, used, first, p, out);
-                   }
-                 });
+  float chunk[kTileBlocks * kChunk * kBlock];
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    for (std::size_t p = 0; p < gather.pixel_count; p += kChunk) {
+      const std::size_t left = gather.pixel_count - p;
+      const std::size_t count = left < kChunk ? left : kChunk;
+      tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count, block.width,
+                         block.count,
+                         {panel + block.offset, gather.tap_count * kBlock, chunk, kChunk * kBlock});
+      for (std::size_t b = 0; b < block.count; ++b) {
+        const std::size_t used = block.used - b * kBlock < kBlock ? block.used - b * kBlock : kBlock;
+        emit(chunk + b * kChunk * kBlock, block.width, count, used, block.first + b * kBlock, p, out);
+      }
+    }
+  });
 }
 
 /// The maximum of `window` rows (each `width` wide), column by column, and which row it came from (the first
@@ -99,38 +102,43 @@ AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::si
 inline void gather_product_max(const float* image, const Gather& gather, const float* panel,
                                std::size_t columns, std::size_t window, const Planes& out,
                                std::uint8_t* choices) {
-  float chunk[8 * 16 * kBlock];  // eight windows of at most 16 rows
+  constexpr std::size_t kRows = 8 * 16;  // eight windows of at most 16 rows
+  float chunk[kTileBlocks * kRows * kBlock];
   float best[8 * kBlock];
   const std::size_t groups = gather.pixel_count / window;
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   float bias[kBlock] = {};
-                   for (std::size_t c = 0; c < used && out.bias != nullptr; ++c)
-                     bias[c] = out.bias[first + c];
-                   std::uint8_t* choice = choices + first * groups;
-                   for (std::size_t g = 0; g < groups; g += 8) {
-                     const std::size_t count = groups - g < 8 ? groups - g : 8;
-                     tile_column<false>(image, gather.pixels + g * window, count * window, gather.taps,
-                                        gather.tap_count, panel + at, width, chunk);
-                     for (std::size_t i = 0; i < count; ++i) {
-                       keep_maximum(chunk + i * window * width, window, width, bias, out.rectify,
-                                    best + i * width, choice + (g + i) * width);
-                     }
-                     emit(best, width, count, used, first, g, out);
-                   }
-                 });
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    const std::size_t width = block.width;
+    float bias[kTileBlocks * kBlock] = {};
+    for (std::size_t c = 0; c < block.used && out.bias != nullptr; ++c) bias[c] = out.bias[block.first + c];
+    for (std::size_t g = 0; g < groups; g += 8) {
+      const std::size_t count = groups - g < 8 ? groups - g : 8;
+      tile_column<false>(image, gather.pixels + g * window, count * window, gather.taps, gather.tap_count,
+                         width, block.count,
+                         {panel + block.offset, gather.tap_count * kBlock, chunk, kRows * kBlock});
+      for (std::size_t b = 0; b < block.count; ++b) {
+        const std::size_t first = block.first + b * kBlock;
+        const std::size_t used = block.used - b * kBlock < kBlock ? block.used - b * kBlock : kBlock;
+        std::uint8_t* choice = choices + first * groups + g * width;
+        for (std::size_t i = 0; i < count; ++i) {
+          keep_maximum(chunk + (b * kRows + i * window) * width, window, width, bias + b * kBlock,
+                       out.rectify, best + i * width, choice + i * width);
+        }
+        emit(best, width, count, used, first, g, out);
+      }
+    }
+  });
 }
 
 inline void gather_outer(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                          float* sums) {
   std::size_t panel_at = 0;
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t, std::size_t, std::size_t width, std::size_t sums_at) {
-                   // The same tile with the roles swapped: taps are its rows, pixels its summed dimension.
-                   tile_column<true>(image, gather.taps, gather.tap_count, gather.pixels, gather.pixel_count,
-                                     panel + panel_at, width, sums + sums_at);
-                   panel_at += gather.pixel_count * width;
-                 });
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    // The same tile with the roles swapped: taps are its rows, pixels its summed dimension.
+    tile_column<true>(
+        image, gather.taps, gather.tap_count, gather.pixels, gather.pixel_count, block.width, block.count,
+        {panel + panel_at, gather.pixel_count * kBlock, sums + block.offset, gather.tap_count * kBlock});
+    panel_at += gather.pixel_count * block.width * block.count;
+  });
 }
 
 }  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT

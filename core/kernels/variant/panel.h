@@ -6,15 +6,14 @@ namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 
 inline void pack_panel(const float* source, const std::ptrdiff_t* rows, std::size_t row_count,
                        std::size_t column_stride, std::size_t columns, float* panel) {
-  for_each_block(columns, row_count,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   for (std::size_t q = 0; q < row_count; ++q) {
-                     float* to = panel + at + q * width;
-                     const float* from = source + rows[q] + first * column_stride;
-                     for (std::size_t c = 0; c < width; ++c)
-                       to[c] = c < used ? from[c * column_stride] : 0.0F;
-                   }
-                 });
+  for_each_block(columns, row_count, 1, [&](const ColumnBlocks& block) {
+    const auto [first, used, width, count, at] = block;
+    for (std::size_t q = 0; q < row_count; ++q) {
+      float* to = panel + at + q * width;
+      const float* from = source + rows[q] + first * column_stride;
+      for (std::size_t c = 0; c < width; ++c) to[c] = c < used ? from[c * column_stride] : 0.0F;
+    }
+  });
 }
 
 /// As many rows and columns as a register has lanes: the part that is worth vectorising. Rows become columns.
@@ -28,7 +27,8 @@ AFLGUARD_INLINE void turn_square(const float* from, std::size_t from_stride, flo
 
 inline void planes_to_panel(const float* planes, std::size_t stride, std::size_t rows, std::size_t columns,
                             float* panel) {
-  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+  for_each_block(columns, rows, 1, [&](const ColumnBlocks& block) {
+    const auto [first, used, width, count, at] = block;
     for (std::size_t c = 0; c < width; c += kLanes) {
       float* to = panel + at + c;
       const float* from = planes + (first + c) * stride;
@@ -45,7 +45,8 @@ inline void planes_to_panel(const float* planes, std::size_t stride, std::size_t
 }
 
 inline void add_column_sums(const float* panel, std::size_t rows, std::size_t columns, float* sums) {
-  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+  for_each_block(columns, rows, 1, [&](const ColumnBlocks& block) {
+    const auto [first, used, width, count, at] = block;
     for (std::size_t c = 0; c < width; c += kLanes) {
       Vector sum[4] = {};
       std::size_t p = 0;
@@ -66,7 +67,8 @@ inline void add_column_sums(const float* panel, std::size_t rows, std::size_t co
 
 inline void panel_to_planes(const float* panel, std::size_t rows, std::size_t columns, float* planes,
                             std::size_t stride) {
-  for_each_block(columns, rows, [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
+  for_each_block(columns, rows, 1, [&](const ColumnBlocks& block) {
+    const auto [first, used, width, count, at] = block;
     for (std::size_t c = 0; c < used; c += kLanes) {
       const float* from = panel + at + c;
       float* to = planes + (first + c) * stride;
