@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/instruction_set.h"
-#include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {
@@ -106,7 +105,6 @@ Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) 
     // Errors come back as exceptions; its log would repeat them in many lines on standard error.
     internals->environment = Ort::Env(ORT_LOGGING_LEVEL_FATAL, "aflguard");
     internals->environment.DisableTelemetryEvents();
-    internals->fused_operators = make_fused_operator_domain();
     return std::shared_ptr<OnnxRuntime>(new OnnxRuntime(std::move(internals)));
   } catch (const Ort::Exception& problem) {
     return internal_error("ONNX Runtime " + version + " did not start: " + problem.what());

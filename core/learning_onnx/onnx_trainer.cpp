@@ -7,14 +7,16 @@
 #include <numeric>
 #include <optional>
 
+#include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {
 namespace {
 
-Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTrainerOptions& options) {
+/// `operators`: null for a graph of standard operators alone.
+Ort::SessionOptions session_options(const FusedOperators* operators, const OnnxTrainerOptions& options) {
   Ort::SessionOptions session;
-  session.SetIntraOpNumThreads(options.threads);
+  session.SetIntraOpNumThreads(operators == nullptr ? options.threads : 1);
   session.SetInterOpNumThreads(1);
   session.SetExecutionMode(ExecutionMode::ORT_SEQUENTIAL);
   session.SetGraphOptimizationLevel(GraphOptimizationLevel::ORT_ENABLE_ALL);
@@ -24,7 +26,7 @@ Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTraine
   session.AddConfigEntry("session.inter_op.allow_spinning", "0");
   // It moves a Pad node's extents into the pool behind it and then refuses them when they exceed the kernel.
   session.AddConfigEntry("optimization.disable_specified_optimizers", "Pad_Fusion");
-  session.Add(runtime.internals().fused_operators);
+  if (operators != nullptr) session.Add(operators->domain());
   if (!options.profile_prefix.empty()) session.EnableProfiling(options.profile_prefix.c_str());
   return session;
 }
@@ -76,7 +78,7 @@ class OnnxTrainer final : public Trainer {
                                        std::span<float> gradient) override {
     TRY_STATUS(check_batch(theta, batch, gradient));
     try {
-      TRY_STATUS(open(train_session_, train_graph_));
+      TRY_STATUS(open(train_session_, train_graph_, fused_ ? &fused_operators() : nullptr));
       float loss = 0;
       std::vector<const char*> input_names;
       std::vector<const char*> output_names = {"loss"};
@@ -115,7 +117,7 @@ class OnnxTrainer final : public Trainer {
     if (count == 0) return {};
     TRY_STATUS(check_input_ids(description_, features, "x"));
     try {
-      TRY_STATUS(open(eval_session_, eval_graph_));
+      TRY_STATUS(open(eval_session_, eval_graph_, nullptr));
       const auto d = static_cast<std::int64_t>(theta.size());
       const std::array inputs = {float_tensor(theta, {d}), samples(features, count)};
       const auto shape = batched(count, description_.output_shape);
@@ -194,8 +196,15 @@ class OnnxTrainer final : public Trainer {
                                                   batch.labels.size(), &size, 1);
   }
 
+  /// Made with the session, so that a trainer that only evaluates starts no threads.
+  [[nodiscard]] const FusedOperators& fused_operators() {
+    if (!fused_operators_) fused_operators_.emplace(options_.threads);
+    return *fused_operators_;
+  }
+
   /// Makes the session on first use and lets go of the graph's bytes.
-  [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph) {
+  [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph,
+                            const FusedOperators* operators) {
     if (session) return {};
     // ONNX Runtime keeps the domains of custom operators in one table of the process, and looks into it and
     // adds to it without a lock: sessions that begin at the same moment would refuse each other's domain.
@@ -203,7 +212,7 @@ class OnnxTrainer final : public Trainer {
     const std::scoped_lock lock(one_at_a_time);
     try {
       session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
-                      session_options(*runtime_, options_));
+                      session_options(operators, options_));
     } catch (const Ort::Exception& problem) {
       return corrupt("ONNX Runtime " + runtime_->version() + " refused a graph of model '" +
                      description_.name + "': " + one_line(problem.what()));
@@ -220,6 +229,7 @@ class OnnxTrainer final : public Trainer {
   std::string train_graph_;
   std::string eval_graph_;
   OnnxTrainerOptions options_;
+  std::optional<FusedOperators> fused_operators_;  // before the sessions, which it must outlive
   Ort::MemoryInfo memory_;
   std::vector<std::int64_t> ids_;  ///< of the samples that the graph reads now
   std::optional<Ort::Session> train_session_;

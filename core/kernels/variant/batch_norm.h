@@ -20,7 +20,7 @@ inline void batch_norm_forward(const BatchNormForward& n) {
   const auto count = static_cast<double>(n.samples * n.plane);
   // Channel by channel: one channel of a batch fits the second-level cache, so only the first pass reads
   // memory.
-  for (std::size_t c = 0; c < n.channels; ++c) {
+  for (std::size_t c = n.first_channel; c < n.end_channel; ++c) {
     const float* x = n.x + c * n.plane;
     double total = 0;
     for (std::size_t s = 0; s < n.samples; ++s) {
@@ -76,7 +76,7 @@ inline void batch_norm_forward(const BatchNormForward& n) {
 inline void batch_norm_backward(const BatchNormBackward& n) {
   const std::size_t sample_stride = n.channels * n.plane;
   const auto count = static_cast<float>(n.samples * n.plane);
-  for (std::size_t c = 0; c < n.channels; ++c) {
+  for (std::size_t c = n.first_channel; c < n.end_channel; ++c) {
     const float mean = n.mean[c];
     const float inverse = n.inverse_std[c];
     double total_dy = 0;

@@ -76,6 +76,15 @@ inline void gather_product(const float* image, const Gather& gather, const float
   });
 }
 
+AFLGUARD_INLINE void narrow(Mask numbers, std::uint8_t* to) {
+#if defined(__AVX512VL__)
+  typedef std::uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+  *reinterpret_cast<Bytes*>(to) = __builtin_convertvector(numbers, Bytes);
+#else
+  for (std::size_t i = 0; i < kLanes; ++i) to[i] = static_cast<std::uint8_t>(numbers[i]);
+#endif
+}
+
 /// The maximum of `window` rows (each `width` wide), column by column, and which row it came from (the first
 /// of equals); kNoChoice where bias and rectifier close the result.
 AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::size_t width, const float* bias,
@@ -95,7 +104,7 @@ AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::si
       where = open ? where : where | kNoChoice;
     }
     store(best + c, top);
-    for (std::size_t i = 0; i < kLanes; ++i) choice[c + i] = static_cast<std::uint8_t>(where[i]);
+    narrow(where, choice + c);
   }
 }
 

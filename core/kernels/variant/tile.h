@@ -21,17 +21,15 @@ inline constexpr std::size_t kTileBlocks = 2;
 inline constexpr std::size_t kTileBlocks = 1;
 #endif
 
-/// Part of a block of Width columns that one register holds.
+/// What one register holds of a block of Width columns.
 template <std::size_t Width>
 struct TileLanes {
   typedef Vector Type;
 };
-#if defined(__AVX512F__)
 template <>
-struct TileLanes<16> {
-  typedef float Type __attribute__((vector_size(64), aligned(4), may_alias));
+struct TileLanes<kBlock> {
+  typedef Wide Type;
 };
-#endif
 
 /// One or more blocks of a panel, and where their results go.
 struct TileBlocks {

@@ -18,6 +18,14 @@ inline constexpr std::size_t kLanes = 4;  // SSE, NEON
 typedef float Vector __attribute__((vector_size(sizeof(float) * kLanes), aligned(4), may_alias));
 typedef std::int32_t Mask __attribute__((vector_size(sizeof(std::int32_t) * kLanes)));
 
+/// Lanes of whole blocks, where sums are not taken across them.
+#if defined(__AVX512F__)
+typedef float Wide __attribute__((vector_size(64), aligned(4), may_alias));
+#else
+typedef Vector Wide;
+#endif
+inline constexpr std::size_t kWideLanes = sizeof(Wide) / sizeof(float);
+
 /// Sums over neighbouring numbers run in eight lanes everywhere, in so many registers.
 inline constexpr std::size_t kParts = 8 / kLanes;
 
