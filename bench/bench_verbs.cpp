@@ -30,10 +30,10 @@ void add_train(CLI::App& app, Action& action) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      app.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+      app.add_subcommand("train", "Cost of training steps beside PyTorch or plain C++, memory of a device that trains");
   verb->footer(
-      "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
-      "null.");
+      "Example:\n  aflguard bench train --json\nThe baseline is PyTorch where python3-torch is installed, and otherwise "
+      "the same networks in plain C++.");
   verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
