@@ -111,6 +111,8 @@ def main(arguments):
         fine = growth <= budget["allowed_growth"]
         worse += not fine
         print(f"{'ok  ' if fine else 'FAIL'}  {name:38} {found[name]:>12,} budget {allowed:>12,} {growth:+7.1%}")
+    for name in found.keys() - budget["figures"].keys():
+        print(f"new   {name:38} {found[name]:>12,} has no budget yet: AFLGUARD_BUDGET=--write gives it one")
     if worse:
         print(f"over the budget by more than {budget['allowed_growth']:.0%}: mend it, or say in the commit why "
               f"the client may grow and raise {budget_file.name}")
