@@ -2,8 +2,8 @@
 
 #include "core/aggregation/vectors/span_passes.h"
 #include "core/aggregation/vectors/vector_passes.h"
-#include "core/base/instruction_set.h"
 #include "core/base/random.h"
+#include "core/kernels/instruction_set.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
