@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/message_codec.h"
 #include "core/telemetry/program_facts.h"
 #include "core/verdict/reason.h"
@@ -15,6 +16,8 @@ using std::chrono::seconds;
 
 /// Nothing is due: events come whenever they come.
 constexpr seconds kIdle(60);
+/// A gateway that makes offers answers within a round trip; an older one never does.
+constexpr seconds kOfferPatience(1);
 
 StatusOptions status_options(const EngineSettings& settings, const FleetTopics& topics) {
   return {settings.membership.device, settings.software, topics.device_status(settings.membership.device),
@@ -35,6 +38,7 @@ ClientEngine::ClientEngine(EngineSettings settings, TrainingSchedule schedule, c
       verdict_topic_(topics.verdict(settings_.membership.device)),
       retries_(seconds(5), seconds(60), settings_.jitter_seed) {
   status_.sending(parts_.spool.next_sequence() - 1);
+  status_.offer_wanted(!parts_.encode);
 }
 
 Status ClientEngine::start() {
@@ -64,7 +68,8 @@ Status ClientEngine::take_up(SpooledUpdate waiting) {
   }
   // The gateway may have forgotten the former key, and judges one number once whichever key has signed it.
   // The file stays as it is: it holds the same payload, and the next start comes by here again.
-  const Payload payload{update->type(), Bytes(update->bytes().begin(), update->bytes().end())};
+  const Payload payload{update->type(), Bytes(update->bytes().begin(), update->bytes().end()),
+                        update->format()};
   TRY(SealedEnvelope envelope, parts_.sealer.seal(payload));
   parts_.log.info(
       name + " waits for its verdict since the last run; it is signed again, with this device's new key");
@@ -102,6 +107,7 @@ void ClientEngine::on_connected(const BusConnected& event) {
   parts_.log.info("connected by " + event.protocol);
   parts_.log.fact(to_line(ReadyFact{settings_.membership.fleet, settings_.membership.device}));
   connected_ = true;
+  offer_awaited_until_ = parts_.clock.steady() + kOfferPatience;
   status_.connected();
   if (outgoing_) {
     outgoing_->connected(parts_.clock.steady());
@@ -119,7 +125,7 @@ void ClientEngine::on_disconnected() {
 
 void ClientEngine::on_received(Message message) {
   if (message.topic == verdict_topic_) {
-    on_verdict_piece(message.payload);
+    on_piece(message.payload);
   } else if (message.topic == models_.topic()) {
     on_model(std::move(message.payload));
   }
@@ -142,10 +148,18 @@ void ClientEngine::model_taken() {
 
 // Verdicts.
 
-void ClientEngine::on_verdict_piece(std::span<const std::byte> piece) {
-  auto verdict = inbox_.take_verdict_piece(piece, parts_.clock.steady());
-  if (!verdict.ok()) return refused(verdict.error());
-  if (*verdict) on_verdict(std::move(**verdict));
+void ClientEngine::on_piece(std::span<const std::byte> piece) {
+  auto message = inbox_.take_piece(piece, parts_.clock.steady());
+  if (!message.ok()) return refused(message.error());
+  if (!message->has_value()) return;
+  if (auto* verdict = std::get_if<ReceivedVerdict>(&**message)) on_verdict(std::move(*verdict));
+  if (auto* offer = std::get_if<OfferMessage>(&**message)) on_offer(std::move(*offer));
+  if (const auto* difference = std::get_if<DifferenceMessage>(&**message)) on_difference(*difference);
+}
+
+void ClientEngine::on_offer(OfferMessage offer) {
+  offer_ = std::move(offer);
+  status_.offer_wanted(false);
 }
 
 void ClientEngine::on_verdict(ReceivedVerdict verdict) {
@@ -188,6 +202,17 @@ void ClientEngine::refused(const Refusal& refusal) {
   status_.refused(to_string(refusal.reason), refusal.message);
 }
 
+/// It comes in front of its verdict, which then finds its model at hand. What does not fit is only counted:
+/// the verdict sends this device to the whole model.
+void ClientEngine::on_difference(const DifferenceMessage& difference) {
+  auto model = models_.model()
+                   ? apply(difference, *models_.model())
+                   : Admitted<ModelMessage>(refuse(RefusalReason::kWrongModel, "no model is here yet"));
+  if (!model.ok()) return status_.refused(to_string(model.error().reason), model.error().message);
+  models_.take(std::move(*model));
+  model_taken();
+}
+
 // Training.
 
 ClientEngine::Time ClientEngine::train_when_due(Time now) {
@@ -195,6 +220,7 @@ ClientEngine::Time ClientEngine::train_when_due(Time now) {
   waiting_for_.clear();
   // What is computed without a link is old by the time there is one.
   if (!connected_) return later;
+  if (status_.status().wants_offer && now < offer_awaited_until_) return offer_awaited_until_;
   if (const auto until = models_.wait(now)) {
     waiting_for_ = "waiting for a model";
     return std::min(*until, later);
@@ -250,6 +276,11 @@ Result<SealedEnvelope> ClientEngine::sealed(const UpdateMessage& update) {
     TRY(const Payload payload, parts_.encode(update));
     return parts_.sealer.seal(payload);
   }
+  if (offer_) {
+    TRY(const Payload payload,
+        encode_as_offered(update, *offer_, settings_.encoding, parts_.sealer.key_id()));
+    return parts_.sealer.seal(payload);
+  }
   TRY(const BorrowedPayload payload, encode_borrowed(update));
   return parts_.sealer.seal_borrowed(payload);
 }
@@ -297,9 +328,26 @@ ClientEngine::Time ClientEngine::send_when_due(Time now) {
   if (outgoing_->start_over_when_due(now)) {
     parts_.log.info("no verdict for update " + std::to_string(outgoing_->sequence()) +
                     " yet; sending it again");
+    doubt_the_offer();
   }
   outgoing_->send(parts_.bus, update_topic_);
   return std::min<Time>(outgoing_->due(), now + kIdle);
+}
+
+/// The gateway may be an older one by now, which never answers an update of format 2. A newer one makes its
+/// offer again before the next round; without it the update goes in format 1, which everyone understands.
+void ClientEngine::doubt_the_offer() {
+  const bool doubted = !std::exchange(offer_, std::nullopt);
+  status_.offer_wanted(!parts_.encode);
+  if (!doubted) return;
+  const std::uint64_t sequence = outgoing_->sequence();
+  auto envelope =
+      in_first_format(sequence, outgoing_->envelope(), settings_.membership, parts_.sealer, parts_.verifier);
+  if (!envelope.ok()) return parts_.log.warning(envelope.error().message);
+  if (!envelope->has_value()) return;
+  parts_.log.info("the gateway makes no offer now: update " + std::to_string(sequence) +
+                  " goes in the format that every gateway understands");
+  begin_sending(sequence, std::move(**envelope));
 }
 
 // Status.

@@ -6,6 +6,7 @@
 #include "core/system/service_notify.h"
 #include "core/telemetry/program_facts.h"
 #include "gateway_server/pipeline/update_pipeline.h"
+#include "gateway_server/replies/offer_pace.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
 
@@ -17,6 +18,7 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr std::chrono::milliseconds kTick(200);
 constexpr std::chrono::seconds kBookInterval(1);
 constexpr std::chrono::seconds kGoodbye(3);
+constexpr std::chrono::seconds kOfferInterval(2);
 
 std::chrono::steady_clock::duration steady(GatewaySettings::Seconds seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
@@ -65,6 +67,7 @@ class Gateway::Loop final {
   Outbox outbox_;
   UpdatePipeline pipeline_;
   GatewayTelemetry telemetry_;
+  OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
   bool connected_ = false;
   Every book_due_{kBookInterval};
@@ -171,7 +174,8 @@ void Gateway::Loop::handle(BusReceived received) {
   if (topic.ok() && topic->kind == TopicKind::kUpdate) {
     pipeline_.accept(topic->device, received.message.payload);
   } else if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
-    telemetry_.take_status(topic->device, received.message);
+    const bool asks = telemetry_.take_status(topic->device, received.message);
+    if (asks && offers_.due(topic->device, parts_.clock.steady())) pipeline_.offer(topic->device);
   } else if (topic.ok() && topic->kind == TopicKind::kQuestion) {
     telemetry_.take_question(topic->device, std::move(received.message));
   } else {
@@ -184,7 +188,8 @@ void Gateway::Loop::collect_sealed() {
   while (auto sealed = pipeline_.next_sealed()) {
     if (sealed->device.empty()) {
       outbox_.set({.topic = parts_.topics.model(), .payload = std::move(sealed->envelope), .retained = true});
-    } else if (!outbox_.add(parts_.topics.verdict(sealed->device), std::move(sealed->envelope))) {
+    } else if (!outbox_.add(parts_.topics.verdict(sealed->device), std::move(sealed->envelope),
+                            std::move(sealed->before))) {
       ++counters_.replies_dropped;
     }
   }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/membership.h"
@@ -19,6 +20,9 @@ struct ReceivedVerdict {
   std::optional<Refusal> model_refusal;
 };
 
+/// What a complete envelope of down/<device>/verdict may hold.
+using GatewayMessage = std::variant<ReceivedVerdict, OfferMessage, DifferenceMessage>;
+
 /// From received bytes to the gateway's messages: everything is verified in here, so callers need not check
 /// again. Memory is bounded by the model's size.
 class GatewayInbox final {
@@ -27,8 +31,8 @@ class GatewayInbox final {
   GatewayInbox(Membership membership, const EnvelopeOpener& opener);
 
   /// One message of down/<device>/verdict. Nothing while pieces are missing.
-  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
-      std::span<const std::byte> message, std::chrono::steady_clock::time_point now);
+  [[nodiscard]] Admitted<std::optional<GatewayMessage>> take_piece(std::span<const std::byte> message,
+                                                                   std::chrono::steady_clock::time_point now);
   /// One message of the topic `model`.
   [[nodiscard]] Admitted<ModelMessage> take_model(Bytes envelope) const;
 
@@ -37,6 +41,9 @@ class GatewayInbox final {
 
  private:
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
+  [[nodiscard]] Admitted<ReceivedVerdict> take_verdict(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<OfferMessage> take_offer(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<DifferenceMessage> take_difference(const VerifiedPayload& payload) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
 
   Membership membership_;

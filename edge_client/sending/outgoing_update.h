@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "core/base/bytes.h"
@@ -34,6 +35,7 @@ class OutgoingUpdate final {
                                                      std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  [[nodiscard]] std::span<const std::byte> envelope() const { return sender_.envelope(); }
   /// Hands over as many pieces as the window and the bus allow.
   void send(MessageBus& bus, const std::string& topic);
   /// What the bus said about a publish; others than this update's are ignored.

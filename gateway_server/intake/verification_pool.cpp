@@ -32,10 +32,10 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
   if (payload.sender() != envelope.sender) {
     return refuse(RefusalReason::kForeignSender, "the signature is by device '" + payload.sender() + "'");
   }
-  TRY(UpdateMessage update, decode_update(payload));
+  TRY(UpdateMessage update, decode_update(payload, {.numbers = rules.dimension, .taken = rules.taken}));
   RefusalReason reason{};
   if (const Status fit = fits(update, rules, reason); !fit.ok()) return refuse(reason, fit.error().message);
-  return VerifiedUpdate{payload.sender(), std::move(update)};
+  return VerifiedUpdate{payload.sender(), std::move(update), nullptr, payload.format()};
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,

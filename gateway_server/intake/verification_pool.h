@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/bounded_queue.h"
+#include "core/encoding/encoding.h"
 #include "core/envelope/envelope.h"
 #include "gateway_server/intake/refusal_log.h"
 #include "gateway_server/intake/verified_update.h"
@@ -18,6 +19,7 @@ struct UpdateRules {
   ModelHash model_hash{};
   std::size_t dimension = 0;
   std::size_t max_envelope_bytes = kDefaultMaxEnvelopeBytes;
+  EncodingSet taken = EncodingSet::all();
 };
 
 /// An envelope whose pieces are all here. Everything about it is a claim.

@@ -51,15 +51,17 @@ VerificationPool::Limits pool_limits(const GatewaySettings::Limits& limits) {
 UpdatePipeline::UpdatePipeline(PipelineParts parts)
     : parts_(std::move(parts)),
       opener_(parts_.registry, parts_.verifier),
-      signer_(parts_.signer, parts_.terms),
+      signer_(parts_.signer, parts_.terms, parts_.settings.training.taken),
       assembler_(assembler_limits(parts_)),
       expiry_due_(expiry_interval(parts_.settings.limits)),
       sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
       judged_(kMaxJudged, SIZE_MAX),
-      replies_(signer_, parts_.settings.replies.models_per_second,
+      replies_(signer_,
+               {parts_.settings.replies.models_per_second, parts_.settings.replies.history_bytes,
+                parts_.settings.replies.grid},
                {.verdict =
-                    [this](const std::string& device, Bytes envelope) {
-                      push_sealed({device, std::move(envelope)});
+                    [this](const std::string& device, Bytes envelope, Bytes before) {
+                      push_sealed({device, std::move(envelope), std::move(before)});
                     },
                 .model =
                     [this](Bytes envelope) {
@@ -68,9 +70,9 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
                parts_.counters, parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
-                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
-                 parts_.refusals,
-                 [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); }) {
+                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_),
+                  parts_.settings.training.taken},
+                 parts_.refusals, [this](VerifiedUpdate update) { return submit(std::move(update)); }) {
   if (parts_.reference != nullptr) {
     references_.emplace(
         *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, parts_.log);
@@ -123,6 +125,14 @@ void UpdatePipeline::stop() {
   replies_.stop();
 }
 
+/// By the threads that verify.
+bool UpdatePipeline::submit(VerifiedUpdate update) {
+  if (update.format > kFirstFormat) {
+    replies_.note_base(update.device, update.message.sequence, update.message.base_version);
+  }
+  return judging_.submit(std::move(update));
+}
+
 void UpdatePipeline::on_judged(JudgedUpdate update) {
   (void)judged_.push(std::move(update));  // what is left out costs only detail
 }
@@ -145,7 +155,7 @@ void UpdatePipeline::on_reference_due(SharedModel model, std::uint64_t due_since
 }
 
 void UpdatePipeline::push_sealed(SealedReply sealed) {
-  const std::size_t size = sealed.envelope.size();
+  const std::size_t size = sealed.envelope.size() + sealed.before.size();
   if (!sealed_.push(std::move(sealed), size)) ++parts_.counters.replies_dropped;
   parts_.wake();
 }

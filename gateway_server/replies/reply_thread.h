@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -10,7 +11,10 @@
 #include "core/base/log.h"
 #include "core/base/rate_budget.h"
 #include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/replies/known_bases.h"
+#include "gateway_server/replies/model_publisher.h"
 #include "gateway_server/replies/reply_signer.h"
+#include "gateway_server/replies/sent_models.h"
 
 namespace aflguard::gateway {
 
@@ -18,11 +22,18 @@ namespace aflguard::gateway {
 class ReplyThread final {
  public:
   struct Outputs {
-    std::function<void(const std::string& device, Bytes envelope)> verdict;
+    /// `before`, where it is not empty, is an envelope that goes to the device first.
+    std::function<void(const std::string& device, Bytes envelope, Bytes before)> verdict;
     std::function<void(Bytes envelope)> model;  ///< for the retained topic
   };
 
-  ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs, GatewayCounters& counters,
+  struct Limits {
+    double models_per_second = 100;
+    std::size_t history_bytes = 64u << 20;  ///< of versions that differences are made from
+    bool grid = true;                       ///< models are rounded to a grid for devices
+  };
+
+  ReplyThread(ReplySigner& signer, const Limits& limits, Outputs outputs, GatewayCounters& counters,
               const Clock& clock, LogSink& log);
   ~ReplyThread();
 
@@ -30,6 +41,13 @@ class ReplyThread final {
   void set_model(SharedModel model);
   [[nodiscard]] SharedModel model() const;
   void reply(VerdictMessage verdict);
+  /// An update in format 2 has come, computed on `version`: its answer may carry a difference. From any
+  /// thread.
+  void note_base(const std::string& device, std::uint64_t sequence, std::uint64_t version) {
+    bases_.note(device, sequence, version);
+  }
+  /// Tells a device what this gateway takes beside format 1.
+  void offer(std::string device);
   /// Signs the newest model for the retained topic.
   void publish_model();
   /// Signs what waits, then ends.
@@ -37,13 +55,23 @@ class ReplyThread final {
 
  private:
   struct PublishModel {};
-  using Job = std::variant<VerdictMessage, PublishModel>;
+  struct Offer {
+    std::string device;
+  };
+  using Job = std::variant<VerdictMessage, PublishModel, Offer>;
   void run();
   void handle(VerdictMessage verdict);
   void handle(PublishModel);
+  /// The newest model as devices get it.
+  [[nodiscard]] SharedModel newest();
+  [[nodiscard]] Bytes difference(std::uint64_t base, const ModelSnapshot& newest);
+  void handle(const Offer& offer);
 
   ReplySigner& signer_;
   RateBudget budget_;
+  KnownBases bases_;
+  SentModels sent_;
+  std::optional<ModelPublisher> publisher_;  ///< none: models go out as they are
   const Outputs outputs_;
   GatewayCounters& counters_;
   const Clock& clock_;

@@ -23,10 +23,10 @@ struct Desk {
   [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take(Bytes envelope) {
     auto sender = PieceSender::create(std::move(envelope), {.body_bytes = 50, .window = 1000});
     ASSERT_OK(sender);
-    Admitted<std::optional<ReceivedVerdict>> last{std::optional<ReceivedVerdict>{}};
+    std::optional<ReceivedVerdict> last;
     while (auto piece = sender->next()) {
-      last = inbox.take_verdict_piece(piece->message, {});
-      if (!last.ok()) return last;
+      TRY(auto message, inbox.take_piece(piece->message, {}));
+      if (message) last = std::get<ReceivedVerdict>(std::move(*message));
     }
     return last;
   }

@@ -2,7 +2,7 @@
 #include <limits>
 #include <mutex>
 
-#include "core/envelope/message_codec.h"
+#include "core/envelope/encoded_messages.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "gateway_server/intake/verification_pool.h"
@@ -147,4 +147,26 @@ TEST("What one device sends too much of costs no other device its place") {
                                          [](const auto& update) { return update.device == "pi-2"; }));
   TEST_ASSERT_EQUAL_UINT64(98, ledger.counts().at("overloaded"));
   ASSERT_CONTAINS(log.text(), "too many updates of this device wait already");
+}
+
+TEST("Encoded updates are taken as the rules say, and never longer ones than the model") {
+  Bench bench;
+  const auto outcome = [&](Encoding encoding, std::size_t count, EncodingSet taken) {
+    UpdateMessage update = Bench::update();
+    update.vector.assign(count, 0.0F);
+    const auto vector = packed(encode_vector(update.vector, encoding, 1).value()).value();
+    const auto payload = encode_compact(update, vector).value();
+    UpdateRules own = rules();
+    own.taken = taken;
+    const auto verified = verify_update({"pi-1", EnvelopeSealer(bench.first).seal(payload).value().release()},
+                                        bench.opener, own);
+    return verified.ok() ? "taken from " + verified->device : std::string(to_string(verified.error().reason));
+  };
+  expect("taken from pi-1", outcome(Encoding::kInt8, 3, EncodingSet::all()));
+  expect("unsupported", outcome(Encoding::kInt8, 3, EncodingSet()));
+  expect("taken from pi-1", outcome(Encoding::kFloat32, 3, EncodingSet()));
+  expect("wrong-model", outcome(Encoding::kInt8, 2, EncodingSet::all()));
+  expect("malformed", outcome(Encoding::kInt8, 4, EncodingSet::all()));
+  expect("malformed",
+         outcome(Encoding::kInt8, 1'000'000, EncodingSet::all()));  // 1 MB out of a hundred bytes
 }
