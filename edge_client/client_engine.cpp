@@ -17,7 +17,7 @@ using std::chrono::seconds;
 /// Nothing is due: events come whenever they come.
 constexpr seconds kIdle(60);
 /// A gateway that makes offers answers within a round trip; an older one never does.
-constexpr seconds kOfferPatience(1);
+constexpr seconds kOfferTimeout(1);
 
 StatusOptions status_options(const EngineSettings& settings, const FleetTopics& topics) {
   return {settings.membership.device, settings.software, topics.device_status(settings.membership.device),
@@ -107,7 +107,7 @@ void ClientEngine::on_connected(const BusConnected& event) {
   parts_.log.info("connected by " + event.protocol);
   parts_.log.fact(to_line(ReadyFact{settings_.membership.fleet, settings_.membership.device}));
   connected_ = true;
-  offer_awaited_until_ = parts_.clock.steady() + kOfferPatience;
+  offer_awaited_until_ = parts_.clock.steady() + kOfferTimeout;
   status_.connected();
   if (outgoing_) {
     outgoing_->connected(parts_.clock.steady());

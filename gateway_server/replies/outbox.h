@@ -54,8 +54,8 @@ class Outbox final {
   MessageBus& bus_;
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
-  /// Grows, so that the same envelope is no late repeat when it is sent once more: an offer, to who asks
-  /// again.
+  /// Grows, so that the same envelope does not count as a late repeat when it is sent once more: an offer, to
+  /// who asks again.
   std::uint16_t next_round_ = 0;
   std::deque<std::shared_ptr<Transfer>> transfers_;  ///< oldest first
   std::map<PublishId, OnItsWay> on_their_way_;

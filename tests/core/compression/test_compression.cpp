@@ -34,9 +34,9 @@ TEST("A frame of another size than expected is refused by its head alone") {
   ASSERT_CONTAINS(message_of(decompress(compress(sample(999)).value(), 1000)), "would become 999 bytes");
   ASSERT_CONTAINS(message_of(decompress(compress(sample(1001)).value(), 1000)), "would become 1001 bytes");
   // A head that promises what the frame does not hold allocates what was expected, and no more.
-  Bytes liar = compress(sample(1000)).value();
-  liar.resize(liar.size() - 1);
-  ASSERT_CONTAINS(message_of(decompress(liar, 1000)), "damaged");
+  Bytes cut = compress(sample(1000)).value();
+  cut.resize(cut.size() - 1);
+  ASSERT_CONTAINS(message_of(decompress(cut, 1000)), "damaged");
 }
 
 TEST("Bytes that are no single frame are refused") {
