@@ -17,7 +17,7 @@ class ReplySigner final {
   [[nodiscard]] Result<Bytes> model(const ModelSnapshot& snapshot);
   /// With the model inside when `snapshot` is not null; the verdict then names its version.
   [[nodiscard]] Result<Bytes> verdict(VerdictMessage verdict, const ModelSnapshot* snapshot);
-  /// `model` for whoever has `base`. Empty when that takes about as many bytes as the whole model.
+  /// `model` for a device that has `base`. Empty when that takes about as many bytes as the whole model.
   /// `grid`: where both may lie, or null.
   [[nodiscard]] Result<Bytes> difference(const ModelSnapshot& base, const ModelSnapshot& model,
                                          const ModelGrid* grid);
