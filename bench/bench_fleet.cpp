@@ -80,19 +80,21 @@ double cpu_seconds(int process) {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-BenchFleet::BenchFleet(StagedDirectory scratch)
+BenchFleet::BenchFleet(StagedDirectory scratch, BenchModel model)
     : scratch_(std::move(scratch)),
       folder_{fs::absolute(scratch_.path()) / "fleet"},
+      model_(model),
       programs_(folder_, fs::absolute(scratch_.path()) / "logs") {}
 
 BenchFleet::~BenchFleet() = default;
 
-Result<std::unique_ptr<BenchFleet>> BenchFleet::create(std::size_t devices, const std::string& host) {
+Result<std::unique_ptr<BenchFleet>> BenchFleet::create(std::size_t devices, const std::string& host,
+                                                       BenchModel model) {
   for (const char* program : {"aflguard-gateway", "aflguard-client", "aflguard-bench-peer"}) {
     TRY_STATUS(program_beside_us(program));
   }
   TRY(StagedDirectory scratch, scratch_folder());
-  auto fleet = std::unique_ptr<BenchFleet>(new BenchFleet(std::move(scratch)));
+  auto fleet = std::unique_ptr<BenchFleet>(new BenchFleet(std::move(scratch), model));
   TRY_STATUS(fleet->make(devices, host));
   TRY_STATUS(fleet->programs_.launcher().start_broker());
   return fleet;
@@ -106,7 +108,8 @@ Status BenchFleet::make(std::size_t devices, const std::string& host) {
   settings.name = kFleet;
   settings.broker_host = host;
   settings.broker_port = port_;
-  TRY(const ModelPackage package, models::build_zoo_package("cnn"));
+  TRY(const ModelPackage package,
+      models::build_zoo_package(model_ == BenchModel::kCnn ? "cnn" : "linear-regression"));
   const fs::path model = scratch_.path() / "model";
   TRY_STATUS(write_model_package(package, model));
   TRY(auto authority, sim::provision_fleet(folder_.root, settings, model, clock));
@@ -126,6 +129,9 @@ Status BenchFleet::make(std::size_t devices, const std::string& host) {
 Status BenchFleet::make_learning(const ModelPackage& package) {
   model_hash_ = package.description.hash;
   dimension_ = package.description.dimension();
+  if (model_ == BenchModel::kSmall) {
+    return write_npy(scratch_.path() / "update.npy", std::vector<float>(dimension_, 1e-3F), {dimension_});
+  }
   const Dataset trusted = noise(kTrustedSamples);
   TRY_STATUS(write_npy(folder_.gateway() / "features.npy", std::get<std::vector<float>>(trusted.features),
                        {kTrustedSamples, 1, 28, 28}));
@@ -145,9 +151,13 @@ Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) 
        << "\n[identity]\ncertificate = \"gateway.crt\"\nkey = \"gateway.key\"\nca = \"ca.crt\"\n"
        << "[devices]\nbook = \"../devices.json\"\n[model]\npackage = \"../model\"\n"
        << "[training]\nlearning_rate = " << kLearningRate << "\nbatch_size = 32\n"
-       << "[guard]\nname = \"aflguard\"\nreference_interval = " << settings.reference_interval
-       << "\n[trusted]\nformat = \"npy\"\nfeatures = \"features.npy\"\nlabels = \"labels.npy\"\n"
-       << "[store]\nfile = \"state/gateway.db\"\n[replies]\nmodels_per_second = "
+       << (model_ == BenchModel::kCnn
+               ? "[guard]\nname = \"aflguard\"\nreference_interval = " +
+                     std::to_string(settings.reference_interval) +
+                     "\n[trusted]\nformat = \"npy\"\nfeatures = \"features.npy\"\nlabels = \"labels.npy\"\n"
+               : std::string("[guard]\nname = \"asyncsgd\"\n"))
+       << "[limits]\n"
+       << settings.limits << "[store]\nfile = \"state/gateway.db\"\n[replies]\nmodels_per_second = "
        << settings.models_per_second << "\n";
   return write_file_atomically(folder_.gateway() / "gateway.toml", text.str());
 }
@@ -179,6 +189,53 @@ Status BenchFleet::pretend_devices(std::size_t count) {
   const pid_t broker = programs_.programs().pid(sim::kBrokerProgram);
   if (broker <= 0 || ::kill(broker, SIGHUP) != 0) return unavailable("the broker is gone");
   return {};
+}
+
+Status BenchFleet::enrol_crowd(std::size_t count) {
+  TRY(DeviceBook book, read_device_book(folder_.device_book()));
+  const DeviceKey pattern = book.devices.at(0).keys.at(0);
+  std::string keys;
+  for (std::size_t i = 1; i <= count; ++i) {
+    Device device;
+    device.name = "crowd-" + std::to_string(i);
+    device.keys = {pattern};
+    TRY(const OpensslSigner signer, OpensslSigner::generate());
+    device.keys[0].public_key = signer.public_key();
+    book.devices.push_back(std::move(device));
+    TRY(const std::string key, signer.private_pem());
+    keys += key;
+  }
+  TRY_STATUS(write_file_atomically(scratch_.path() / "crowd.pem", keys));
+  TRY_STATUS(write_device_book(folder_.device_book(), book));
+  TRY(std::string rules, read_text_file(folder_.access_list()));
+  const std::string fleet = "aflguard/v1/" + name();
+  rules +=
+      "\nuser device-1\ntopic write " + fleet + "/up/+/update\ntopic read " + fleet + "/down/+/verdict\n";
+  TRY_STATUS(write_file_atomically(folder_.access_list(), rules));
+  const pid_t broker = programs_.programs().pid(sim::kBrokerProgram);
+  if (broker <= 0 || ::kill(broker, SIGHUP) != 0) return unavailable("the broker is gone");
+  return {};
+}
+
+Result<LineProcess> BenchFleet::start_peer(const std::vector<std::string>& command) const {
+  TRY(LineProcess process, LineProcess::start(command));
+  TRY(const std::string answer, process.receive());
+  if (answer != "ready") return unavailable(command.at(1) + ": " + answer);
+  return process;
+}
+
+Result<LineProcess> BenchFleet::start_crowd() const {
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  return start_peer({peer.string(), "crowd", folder_.device("device-1").string(), "device", "device-1", host_,
+                     std::to_string(port_), kFleet, model_hash_, to_hex(gateway_key_),
+                     (scratch_.path() / "update.npy").string(), (scratch_.path() / "crowd.pem").string()});
+}
+
+Result<LineProcess> BenchFleet::start_flood(std::size_t device) const {
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  const std::string device_name = "device-" + std::to_string(device);
+  return start_peer({peer.string(), "flood", folder_.device(device_name).string(), "device", device_name,
+                     host_, std::to_string(port_), kFleet});
 }
 
 MqttOptions BenchFleet::device_options(std::size_t device) const {

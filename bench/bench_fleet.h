@@ -25,6 +25,13 @@ namespace aflguard::bench {
 struct BenchGatewaySettings {
   double models_per_second = 0;  ///< verdicts that carry the model
   std::uint64_t reference_interval = 10;
+  std::string limits = {};  ///< lines of [limits]
+};
+
+/// What a benchmark's fleet trains.
+enum class BenchModel {
+  kCnn,    ///< the zoo's CNN with AFLGuard and a trusted set of noise: updates of 560 KB
+  kSmall,  ///< linear regression without a guard: updates of a few hundred bytes
 };
 
 /// A whole fleet in a temporary folder, made like `aflguard fleet init` makes one: authority, broker with
@@ -36,7 +43,8 @@ class BenchFleet final {
   /// The zoo's CNN, a trusted set of noise, `devices` devices "device-1" and on, and a running broker that
   /// listens on `host`. kNotFound when Mosquitto or a program of ours is missing.
   [[nodiscard]] static Result<std::unique_ptr<BenchFleet>> create(std::size_t devices,
-                                                                  const std::string& host = "127.0.0.1");
+                                                                  const std::string& host = "127.0.0.1",
+                                                                  BenchModel model = BenchModel::kCnn);
   ~BenchFleet();
 
   /// Starts aflguard-gateway and returns when it serves. The store stays from start to start.
@@ -63,6 +71,13 @@ class BenchFleet final {
   /// certificate, and device 1 may publish on all their status topics, and read them and what the gateway
   /// publishes of devices. Before the gateway starts.
   [[nodiscard]] Status pretend_devices(std::size_t count);
+  /// The book holds devices "crowd-1" to "crowd-<count>" too, each with a key; device 1 may send updates and
+  /// read verdicts for all of them. Before the gateway starts.
+  [[nodiscard]] Status enrol_crowd(std::size_t count);
+  /// A process that plays them all over the connection of device 1. Connected when this returns.
+  [[nodiscard]] Result<LineProcess> start_crowd() const;
+  /// A process that floods the gateway as that device, from one line on until the next.
+  [[nodiscard]] Result<LineProcess> start_flood(std::size_t device) const;
   /// How a device that was made connects.
   [[nodiscard]] MqttOptions device_options(std::size_t device) const;
   [[nodiscard]] static std::string name();
@@ -75,14 +90,16 @@ class BenchFleet final {
   [[nodiscard]] Result<double> sync_ms() const;
 
  private:
-  explicit BenchFleet(StagedDirectory scratch);
+  BenchFleet(StagedDirectory scratch, BenchModel model);
   [[nodiscard]] Status make(std::size_t devices, const std::string& host);
+  [[nodiscard]] Result<LineProcess> start_peer(const std::vector<std::string>& command) const;
   [[nodiscard]] Status make_learning(const ModelPackage& package);
   [[nodiscard]] Status write_gateway_settings(const BenchGatewaySettings& settings) const;
   [[nodiscard]] Status write_client_settings(std::size_t samples) const;
 
   StagedDirectory scratch_;
   fleet::FleetFolder folder_;
+  const BenchModel model_;
   std::string host_;
   std::uint16_t port_ = 0;
   std::string model_hash_;

@@ -6,7 +6,7 @@
 
 #include "bench/bench_gateway.h"
 #include "bench/bench_publishers.h"
-#include "bench/slow_link/slow_link.h"
+#include "bench/links/slow_link.h"
 #include "core/system/file_descriptor.h"
 #include "core/system/programs.h"
 

@@ -1,11 +1,17 @@
 #include "bench/bench_train.h"
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
+#include "bench/plain/plain_network.h"
 #include "bench/pytorch_baseline.h"
+#include "core/base/check.h"
 #include "core/base/random.h"
+#include "core/kernels/kernels.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
@@ -22,14 +28,42 @@ struct Case {
   const char* result;  ///< name of the figure
   const char* zoo;
   std::size_t batch;
-  int steps;  ///< of ours and of the baseline, per round
+  int steps;  ///< of ours and of PyTorch's, per round
+  PlainNetwork (*plain)();
+  double
+      multiply_adds;  ///< per sample and step: forward, and what the gradients of weights and of inputs need
 };
-constexpr Case kCases[] = {{"cnn_step_cpu_ms", "cnn", 32, 20}, {"resnet20_step_cpu_ms", "resnet20", 64, 2}};
+// Behind max pooling only the pixel that won has a gradient. conv1 of both has no gradient of its input.
+constexpr double kCnnWork = 26 * 26 * 30 * 9 + 13 * 13 * 30 * 9  // conv1
+                            + (11 * 11 + 2 * 5 * 5) * 50 * 270 +
+                            3 * (1250 + 10) * 100;  // conv2, dense layers
+constexpr double kResNetWork =
+    2 * 1024 * 16 * 27  // conv1
+    + 3 * (6 * 1024 * 16 * 144 + 256 * 32 * (144 + 5 * 288) + 64 * 64 * (288 + 5 * 576) + 640);
+constexpr Case kCases[] = {
+    {"cnn_step_cpu_ms", "cnn", 32, 20, PlainNetwork::cnn, kCnnWork},
+    {"resnet20_step_cpu_ms", "resnet20", 64, 2, PlainNetwork::resnet20, kResNetWork},
+};
 
 double process_cpu_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+/// Multiply-adds per millisecond that the kernels' variant reaches at most: the best of several tries.
+double peak_per_ms() {
+  constexpr int kTries = 20;
+  constexpr std::size_t kRounds = 100'000;
+  double best = 0;
+  for (int i = 0; i < kTries; ++i) {
+    const double start = process_cpu_ms();
+    const kernels::Peak peak = kernels::best_kernels().peak(kRounds, 0.5F);
+    const double time = process_cpu_ms() - start;
+    check(std::isfinite(peak.number), "multiply-adds that overflow");
+    best = std::max(best, static_cast<double>(peak.multiply_adds) / std::max(time, 1e-6));
+  }
+  return best;
 }
 
 /// Training steps on random data, ready to be timed.
@@ -70,6 +104,26 @@ class Workload {
   std::vector<std::int64_t> labels_;
 };
 
+/// The least CPU time of a step in plain C++, in milliseconds. It is slow: a few steps must do.
+double plain_step_cpu_ms(const Case& c, int steps) {
+  PlainNetwork network = c.plain();
+  Random random(1);
+  std::vector<float> theta(network.dimension());
+  std::vector<float> features(c.batch * network.input_size());
+  std::vector<std::int64_t> labels(c.batch);
+  for (float& value : theta) value = static_cast<float>(random.normal() * 0.05);
+  for (float& value : features) value = static_cast<float>(random.uniform());
+  for (auto& label : labels) label = static_cast<std::int64_t>(random.below(10));
+  std::vector<float> gradient(theta.size());
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < steps; ++i) {
+    const double start = process_cpu_ms();
+    (void)network.gradient(theta, features, labels, gradient);
+    best = std::min(best, process_cpu_ms() - start);
+  }
+  return best;
+}
+
 Result<BenchResult> bench_steps(const Case& c, const BenchTrainOptions& options,
                                 Result<PyTorchBaseline>& baseline, Progress& progress) {
   TRY(const ModelPackage package, models::build_zoo_package(c.zoo));
@@ -89,17 +143,55 @@ Result<BenchResult> bench_steps(const Case& c, const BenchTrainOptions& options,
     baseline_times.push_back(baseline_time);
   }
   const auto summary = summarise(std::move(times));
-  BenchResult result{c.result, summary.median, "ms", summary.spread, "PyTorch, one thread", std::nullopt, {},
-                     {}};
+  const double plain = plain_step_cpu_ms(c, c.steps);
+  BenchResult result{c.result, summary.median, "ms", summary.spread, "plain C++, one thread", plain, {}, {}};
   if (baseline.ok()) {
     result.baseline_name = "PyTorch " + baseline->version() + ", one thread";
     result.baseline_value = summarise(std::move(baseline_times)).median;
-  } else {
-    result.no_baseline = baseline.error().message;
   }
   result.conditions = {
       {"model", c.zoo},           {"batch", c.batch},           {"threads", 1},
       {"rounds", options.rounds}, {"steps_per_round", c.steps}, {"clock", "process CPU time"}};
+  result.conditions["kernels"] = kernels::best_kernels().name;
+  result.conditions["plain_cpp_ms"] = plain;
+  result.conditions["of_plain_cpp"] = summary.median / plain;
+  result.conditions["roofline_ms"] = c.multiply_adds * static_cast<double>(c.batch) / peak_per_ms();
+  if (!baseline.ok()) result.conditions["no_pytorch"] = baseline.error().message;
+  return result;
+}
+
+double wall_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+/// Least wall time of a step with two threads beside that with one, taking turns.
+Result<BenchResult> bench_threads(const BenchTrainOptions& options, Progress& progress) {
+  constexpr std::size_t kBatch = 64;
+  TRY(const ModelPackage package, models::build_zoo_package("resnet20"));
+  OnnxTrainerOptions two_threads;
+  two_threads.threads = 2;
+  TRY(auto one, Workload::make(package, kBatch, {}));
+  TRY(auto two, Workload::make(package, kBatch, two_threads));
+  double least[] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  for (int round = 0; round < options.rounds + 1; ++round) {
+    progress.show("resnet20_two_threads_wall_ms", static_cast<std::size_t>(round),
+                  static_cast<std::size_t>(options.rounds + 1));
+    for (Workload* workload : {&one, &two}) {
+      const double start = wall_ms();
+      TRY([[maybe_unused]] const double cpu, workload->step_cpu_ms(1));
+      double& best = least[workload == &one ? 0 : 1];
+      best = std::min(best, wall_ms() - start);
+    }
+  }
+  BenchResult result{"resnet20_two_threads_wall_ms", least[1], "ms", 0,
+                     "one thread, wall time",        least[0], {},   {}};
+  result.conditions = {{"model", "resnet20"},
+                       {"batch", kBatch},
+                       {"rounds", options.rounds},
+                       {"kernels", kernels::best_kernels().name},
+                       {"measured", "least wall time of a step; needs two idle cores"}};
   return result;
 }
 
@@ -190,6 +282,8 @@ Result<std::vector<BenchResult>> bench_train(const BenchTrainOptions& options, P
     TRY(auto result, bench_steps(c, options, baseline, progress));
     results.push_back(std::move(result));
   }
+  TRY(auto threads, bench_threads(options, progress));
+  results.push_back(std::move(threads));
   TRY(auto memory, bench_memory(progress));
   results.push_back(std::move(memory));
   TRY(auto share, bench_split_join(progress));

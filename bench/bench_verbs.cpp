@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bench/bench_bytes.h"
+#include "bench/bench_crowd.h"
 #include "bench/bench_gateway.h"
 #include "bench/bench_guard.h"
 #include "bench/bench_monitor.h"
@@ -30,11 +31,12 @@ void add_train(CLI::App& app, Action& action) {
     bool no_baseline = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("train", "Cost of training steps beside PyTorch, memory of a device that trains");
+  CLI::App* verb = app.add_subcommand(
+      "train", "Cost of training steps beside PyTorch or plain C++, memory of a device that trains");
   verb->footer(
-      "Example:\n  aflguard bench train --json\nThe baseline needs python3-torch; without it the ratios are "
-      "null.");
+      "Example:\n  aflguard bench train --json\nThe baseline is PyTorch where python3-torch is installed, "
+      "and otherwise "
+      "the same networks in plain C++.");
   verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -143,6 +145,57 @@ void add_gateway(CLI::App& app, Action& action) {
   });
 }
 
+void add_device_crowd(CLI::App& app, Action& action) {
+  struct Options {
+    BenchCrowdOptions crowd;
+    bool large = false;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("crowd", "How evenly a gateway serves many distinct devices");
+  verb->footer(
+      "Example:\n  aflguard bench crowd --busy 40 --busy 400 --seconds 10 --stream 0 --json\nNeeds "
+      "Mosquitto. "
+      "A count of 0 leaves a part out.");
+  BenchCrowdOptions& crowd = options->crowd;
+  verb->add_option("--busy", crowd.busy, "Devices that always have one update under way; may be repeated")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--seconds", crowd.seconds, "Length of each of these spans, and of those with a flood")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str();
+  verb->add_option("--burst", crowd.burst, "Devices that begin at once")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--stream", crowd.stream, "Devices that send one update each")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--per-second", crowd.per_second, "How many of these begin each second; 0: all at once")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  verb->add_option("--honest", crowd.honest, "Busy devices beside one that floods")
+      ->check(CLI::Range(0, 100'000))
+      ->capture_default_str();
+  verb->add_option("--memory-bytes", crowd.memory_bytes,
+                   "The gateway's [limits] memory_bytes; 0: its default")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  verb->add_flag("--large", options->large,
+                 "Updates of 560 KB under AFLGuard instead of a few hundred bytes");
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->crowd.stop = [&stop] { return stop->requested(); };
+      options->crowd.model = options->large ? BenchModel::kCnn : BenchModel::kSmall;
+      TRY(const auto results, bench_crowd(options->crowd, progress));
+      print("crowd", results, options->json);
+      return {};
+    };
+  });
+}
+
 /// A benchmark with a crowd of devices that publish their status.
 template <typename CrowdOptions>
 struct CrowdBenchmark {
@@ -196,6 +249,7 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   add_guard(app, action, catalog);
   add_bytes(app, action, catalog);
   add_gateway(app, action);
+  add_device_crowd(app, action);
   add_crowd<BenchWatchOptions>(
       app, action,
       {"watch", "What it costs a gateway to watch many devices and tell of them",

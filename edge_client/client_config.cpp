@@ -1,6 +1,9 @@
 #include "edge_client/client_config.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <thread>
 
 #include "core/base/identifier.h"
 #include "core/config/dataset_section.h"
@@ -76,15 +79,21 @@ void read_training(ConfigFile& file, ClientConfig& config) {
 
 }  // namespace
 
+int default_threads(double cpu_limit, unsigned cores) {
+  const double most = std::min<double>(std::max(1U, cores), 256);
+  return static_cast<int>(std::clamp(std::floor(cpu_limit), 1.0, most));
+}
+
 ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state) {
   ClientConfig config;
   read_connection(file, config);
   auto model = file.table("model");
   config.model_package = model.path_or("package", "model");
-  config.threads = static_cast<int>(model.integer_or("threads", 1, 1, 256));
   config.runtime = model.optional_path("runtime");
   read_samples(file, config);
   read_training(file, config);
+  const int threads = default_threads(config.schedule.cpu_limit, std::thread::hardware_concurrency());
+  config.threads = static_cast<int>(model.integer_or("threads", threads, 1, 256));
   config.state_folder = file.table("state").path_or("folder", state);
   config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, 60));
   config.log_level = read_log_level(file.table("log"));

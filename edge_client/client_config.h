@@ -30,7 +30,7 @@ struct ClientConfig {
   std::filesystem::path gateway_keys;
 
   std::filesystem::path model_package;
-  int threads = 1;
+  int threads = 1;  ///< that share one training step
   std::optional<std::filesystem::path> runtime;
 
   DatasetFiles data;
@@ -45,6 +45,10 @@ struct ClientConfig {
   std::chrono::milliseconds status_interval{0};
   LogLevel log_level = LogLevel::kInfo;
 };
+
+/// As many threads as `cpu_limit` allows whole cores, of those there are (0: not known); at least 1. With
+/// less than two cores' worth, more threads would only make the bursts shorter.
+[[nodiscard]] int default_threads(double cpu_limit, unsigned cores);
 
 /// Asks `file` for every key; the file collects what is wrong. Use the result only if file.finish() succeeds.
 /// `state` is where state goes when the file does not say.

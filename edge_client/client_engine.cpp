@@ -7,6 +7,7 @@
 #include "core/telemetry/program_facts.h"
 #include "core/verdict/reason.h"
 #include "edge_client/receiving/verdict_text.h"
+#include "edge_client/sending/refusal_response.h"
 #include "edge_client/sending/waiting_update.h"
 
 namespace aflguard::edge {
@@ -18,6 +19,10 @@ using std::chrono::seconds;
 constexpr seconds kIdle(60);
 /// A gateway that makes offers answers within a round trip; an older one never does.
 constexpr seconds kOfferTimeout(1);
+/// Sends of one update without a verdict, after which that needs attention.
+constexpr std::uint64_t kMostFruitlessSends = 3;
+/// Shorter waits are not worth a status message from everybody in a crowd.
+constexpr seconds kWorthReporting(10);
 
 StatusOptions status_options(const EngineSettings& settings, const FleetTopics& topics) {
   return {settings.membership.device, settings.software, topics.device_status(settings.membership.device),
@@ -138,7 +143,10 @@ void ClientEngine::on_model(Bytes envelope) {
   auto model = inbox_.take_model(std::move(envelope));
   if (!model.ok()) return refused(model.error());
   status_.clear(Alert::kModel);
-  if (models_.offer(std::move(*model))) model_taken();
+  if (!models_.offer(std::move(*model))) return;
+  model_taken();
+  // The gateway trains this device's model after all.
+  if (outgoing_) outgoing_->hold_no_longer(parts_.clock.steady());
 }
 
 void ClientEngine::model_taken() {
@@ -153,6 +161,7 @@ void ClientEngine::on_piece(std::span<const std::byte> piece) {
   if (!message.ok()) return refused(message.error());
   if (!message->has_value()) return;
   if (auto* verdict = std::get_if<ReceivedVerdict>(&**message)) on_verdict(std::move(*verdict));
+  if (const auto* refusal = std::get_if<RefusalMessage>(&**message)) on_refusal(*refusal);
   if (auto* offer = std::get_if<OfferMessage>(&**message)) on_offer(std::move(*offer));
   if (const auto* difference = std::get_if<DifferenceMessage>(&**message)) on_difference(*difference);
 }
@@ -174,15 +183,50 @@ void ClientEngine::on_verdict(ReceivedVerdict verdict) {
   if (message.reason == static_cast<std::uint8_t>(RefusalReason::kOverloaded)) {
     parts_.log.warning("the gateway has no room for update " + std::to_string(message.sequence) +
                        " now; it goes again later");
-    return outgoing_->ask_again_later(parts_.clock.steady());
+    return outgoing_->hold(parts_.clock.steady(), {});
   }
   finish_update(message);
   take_model_of(std::move(verdict));
 }
 
+void ClientEngine::on_refusal(const RefusalMessage& refusal) {
+  if (!outgoing_ || refusal.transfer != outgoing_->transfer()) {
+    parts_.log.debug("a refusal of an update that does not wait (any more)");
+    return;
+  }
+  // It is an older gateway than the one that made the offer, or it takes less than that by now.
+  if (refusal.reason == RefusalReason::kUnsupported && fall_back_to_first_format()) {
+    offer_.reset();
+    return status_.offer_wanted(!parts_.encode);
+  }
+  const Time now = parts_.clock.steady();
+  const RefusalResponse response = respond_to(refusal, outgoing_->sequence());
+  refusal_ = {std::string(reason_name(static_cast<std::uint8_t>(refusal.reason))), response.text};
+  if (response.action == RefusalAction::kGiveUp) return give_up_update(response.text);
+  outgoing_->hold(now, response.wait);
+  if (response.action == RefusalAction::kSendLater) status_.asked_to_wait(response.text);
+  if (response.action == RefusalAction::kAskForHelp) status_.raise(Alert::kRefused, response.text);
+  if (response.action == RefusalAction::kFetchModel) {
+    status_.raise(Alert::kModel, response.text);
+    models_.ask_for_newest();
+  }
+}
+
+/// It would be refused for ever. Its number counts as used.
+void ClientEngine::give_up_update(const std::string& why) {
+  status_.raise(Alert::kRefused, why);
+  parts_.spool.finish(outgoing_->sequence());
+  outgoing_.reset();
+  retry_at_ = parts_.clock.steady() + retries_.next();
+  retry_reason_ = why;
+}
+
 void ClientEngine::finish_update(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
+  status_.clear(Alert::kRefused);
+  status_.clear(Alert::kUnanswered);
+  if (refusal_.reason == to_string(RefusalReason::kWrongModel)) status_.clear(Alert::kModel);
   status_.judged(verdict.accepted, reason_name(verdict.reason), verdict.delay);
   parts_.log.info(verdict_line(verdict));
   parts_.log.fact(to_line(VerdictFact{verdict.sequence, verdict.accepted, reason_name(verdict.reason),
@@ -308,6 +352,7 @@ ClientEngine::Time ClientEngine::save_when_due(Time now) {
 
 void ClientEngine::begin_sending(std::uint64_t sequence, Bytes envelope) {
   status_.sending(sequence);
+  refusal_ = {};
   // Rounds grow with the seconds of the clock, so that a restarted device goes on above its former rounds.
   const auto seconds_now =
       std::chrono::duration_cast<seconds>(parts_.clock.wall().time_since_epoch()).count();
@@ -325,13 +370,26 @@ void ClientEngine::begin_sending(std::uint64_t sequence, Bytes envelope) {
 
 ClientEngine::Time ClientEngine::send_when_due(Time now) {
   if (!connected_) return now + kIdle;
+  const bool was_held = outgoing_->held();  // then the gateway did answer
   if (outgoing_->start_over_when_due(now)) {
     parts_.log.info("no verdict for update " + std::to_string(outgoing_->sequence()) +
                     " yet; sending it again");
-    doubt_the_offer();
+    report_silence();
+    if (!was_held) doubt_the_offer();
   }
   outgoing_->send(parts_.bus, update_topic_);
   return std::min<Time>(outgoing_->due(), now + kIdle);
+}
+
+void ClientEngine::report_silence() {
+  const std::uint64_t sends = outgoing_->fruitless_sends();
+  if (sends < kMostFruitlessSends) return;
+  // The count is not in it: a text that changes is a new alert.
+  status_.raise(Alert::kUnanswered,
+                "update " + std::to_string(outgoing_->sequence()) + " was sent " +
+                    std::to_string(kMostFruitlessSends) + " times or more and got no verdict; " +
+                    (refusal_.reason.empty() ? "the gateway does not answer: is it running, and can it store?"
+                                             : "the gateway's last answer was '" + refusal_.reason + "'"));
 }
 
 /// The gateway may be an older one by now, which never answers an update of format 2. A newer one makes its
@@ -339,15 +397,20 @@ ClientEngine::Time ClientEngine::send_when_due(Time now) {
 void ClientEngine::doubt_the_offer() {
   const bool doubted = !std::exchange(offer_, std::nullopt);
   status_.offer_wanted(!parts_.encode);
-  if (!doubted) return;
+  if (doubted) (void)fall_back_to_first_format();
+}
+
+/// True when the update on its way was in another format, and now goes in that which everyone understands.
+bool ClientEngine::fall_back_to_first_format() {
   const std::uint64_t sequence = outgoing_->sequence();
   auto envelope =
       in_first_format(sequence, outgoing_->envelope(), settings_.membership, parts_.sealer, parts_.verifier);
-  if (!envelope.ok()) return parts_.log.warning(envelope.error().message);
-  if (!envelope->has_value()) return;
-  parts_.log.info("the gateway makes no offer now: update " + std::to_string(sequence) +
-                  " goes in the format that every gateway understands");
+  if (!envelope.ok()) parts_.log.warning(envelope.error().message);
+  if (!envelope.ok() || !envelope->has_value()) return false;
+  parts_.log.info("the gateway does not take update " + std::to_string(sequence) +
+                  " as it is: it goes in the format that every gateway understands");
   begin_sending(sequence, std::move(**envelope));
+  return true;
 }
 
 // Status.
@@ -355,7 +418,8 @@ void ClientEngine::doubt_the_offer() {
 ClientEngine::Time ClientEngine::publish_status_when_due(Time now) {
   if (!connected_) return now + kIdle;
   const bool takes_part = outgoing_ || unsaved_ || (models_.model() && waiting_for_.empty());
-  return status_.publish_when_due(now, {takes_part, waiting_for_});
+  const bool held_for_long = outgoing_ && outgoing_->held() && outgoing_->due() - now > kWorthReporting;
+  return status_.publish_when_due(now, {takes_part, held_for_long ? refusal_.text : waiting_for_});
 }
 
 void ClientEngine::say_goodbye() {

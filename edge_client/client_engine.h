@@ -99,6 +99,8 @@ class ClientEngine final {
   void on_offer(OfferMessage offer);
   void on_difference(const DifferenceMessage& difference);
   void on_verdict(ReceivedVerdict verdict);
+  void on_refusal(const RefusalMessage& refusal);
+  void give_up_update(const std::string& why);
   void finish_update(const VerdictMessage& verdict);
   void take_model_of(ReceivedVerdict verdict);
   void model_taken();
@@ -111,7 +113,9 @@ class ClientEngine final {
   [[nodiscard]] Time save_when_due(Time now);
   void begin_sending(std::uint64_t sequence, Bytes envelope);
   [[nodiscard]] Time send_when_due(Time now);
+  [[nodiscard]] bool fall_back_to_first_format();
   void doubt_the_offer();
+  void report_silence();
   [[nodiscard]] Time publish_status_when_due(Time now);
 
   const EngineSettings settings_;
@@ -132,6 +136,11 @@ class ClientEngine final {
   Time retry_at_{};
   std::string retry_reason_;
   std::string waiting_for_;  ///< why there is no training now
+  struct LastRefusal {
+    std::string reason;
+    std::string text;
+  };
+  LastRefusal refusal_;  ///< what the gateway said last of the update on its way
 };
 
 }  // namespace aflguard::edge

@@ -11,8 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   PieceAssemblerLimits limits;
   limits.max_envelope_bytes = 512;
   limits.max_bytes_per_source = 700;
-  limits.max_bytes = 1500;
-  limits.max_sources = 3;
+  limits.max_bytes = 1500 + 3 * kTransferOverhead;
+  limits.finished_places = 3;
   limits.silence = std::chrono::seconds(90);
   PieceAssembler assembler(limits);
   PieceAssembler::Time now{};
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check((*taken)->size() <= limits.max_envelope_bytes, "envelope limit");
     check(assembler.bytes() <= limits.max_bytes, "limit of all senders");
     check(assembler.bytes_of(source) <= limits.max_bytes_per_source, "limit of one sender");
-    check(assembler.sources() <= limits.max_sources, "number of senders");
+    check(assembler.sources() * kTransferOverhead <= limits.max_bytes, "number of senders");
   }
   assembler.expire(now + std::chrono::hours(1));
   check(assembler.bytes() == 0 && assembler.sources() == 0, "silence frees everything");

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <optional>
+#include <thread>
 
+#include "core/base/fair_queue.h"
 #include "core/system/service_notify.h"
 #include "core/telemetry/program_facts.h"
 #include "gateway_server/pipeline/update_pipeline.h"
@@ -19,6 +21,9 @@ constexpr std::chrono::milliseconds kTick(200);
 constexpr std::chrono::seconds kBookInterval(1);
 constexpr std::chrono::seconds kGoodbye(3);
 constexpr std::chrono::seconds kOfferInterval(2);
+/// Of one topic, only the latest messages matter; who sends more loses its own older ones.
+constexpr FairQueueLimits kOtherMessages = {
+    .max_items = 65'536, .max_cost = 64u << 20, .max_items_per_key = 64};
 
 std::chrono::steady_clock::duration steady(GatewaySettings::Seconds seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds);
@@ -31,18 +36,24 @@ class Gateway::Loop final {
   explicit Loop(GatewayParts parts);
   ~Loop() {
     telemetry_.close_port();
+    stop_receiving();
     stop_threads();
   }
   [[nodiscard]] Status run();
   void stop() {
     stopping_ = true;
-    parts_.bus.wake();
+    inbox_.push_first(BusWoken{});
   }
 
  private:
   [[nodiscard]] PipelineParts pipeline_parts();
   [[nodiscard]] TelemetryParts telemetry_parts();
   [[nodiscard]] GatewayLoad load() const;
+
+  // The receiving thread: pieces of updates into the pipeline, everything else into inbox_.
+  void receive();
+  void sort(BusEvent event);
+  void note_dropped(Time now);
 
   void handle(const BusConnected& connected);
   void handle(const BusDisconnected&);
@@ -58,6 +69,7 @@ class Gateway::Loop final {
   void collect_sealed();
   void show_verdicts(Time now);
   void retain_model(Time now);
+  void stop_receiving();
   void stop_threads();
   void wind_down();
 
@@ -69,8 +81,13 @@ class Gateway::Loop final {
   GatewayTelemetry telemetry_;
   OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
+  FairQueue<BusEvent> inbox_{kOtherMessages};  ///< for the thread of run()
+  std::atomic<bool> receiving_ends_{false};
+  std::thread receiving_;
+  std::atomic<std::size_t> outbox_bytes_{0};
   bool connected_ = false;
   Every book_due_{kBookInterval};
+  Every dropped_due_{kBookInterval};
   Every model_due_;
   std::optional<std::uint64_t> retained_version_;  ///< of the model that the broker was given last
 };
@@ -97,7 +114,8 @@ PipelineParts Gateway::Loop::pipeline_parts() {
           .measure = parts_.measure,
           .counters = counters_,
           .refusals = refusals_,
-          .wake = [this] { parts_.bus.wake(); },
+          .wake = [this] { inbox_.push_first(BusWoken{}); },
+          .outbox_bytes = [this] { return outbox_bytes_.load(); },
           .clock = parts_.clock,
           .log = parts_.log};
 }
@@ -137,8 +155,9 @@ Status Gateway::Loop::run() {
     TRY_STATUS(parts_.bus.subscribe_if_allowed(parts_.topics.all_questions()));
   }
   TRY_STATUS(parts_.bus.start());
+  receiving_ = std::thread([this] { receive(); });
   while (!stopping_) {
-    if (auto event = parts_.bus.next_event(parts_.clock.steady() + kTick)) handle(std::move(*event));
+    if (auto event = inbox_.pop_until(parts_.clock.steady() + kTick)) handle(std::move(*event));
     collect_sealed();
     tick(parts_.clock.steady());
     telemetry_.note_alive();
@@ -148,6 +167,38 @@ Status Gateway::Loop::run() {
   }
   wind_down();
   return {};
+}
+
+/// Nothing in here waits for a publish: the broker's connection may wait for this thread before it takes one.
+void Gateway::Loop::receive() {
+  while (!receiving_ends_) {
+    if (auto event = parts_.bus.next_event(parts_.clock.steady() + kTick)) sort(std::move(*event));
+    const Time now = parts_.clock.steady();
+    pipeline_.tick(now);
+    if (dropped_due_.due(now)) note_dropped(now);
+  }
+}
+
+void Gateway::Loop::sort(BusEvent event) {
+  auto* received = std::get_if<BusReceived>(&event);
+  if (received == nullptr) return inbox_.push_first(std::move(event));
+  const auto topic = parse_topic(received->message.topic);
+  if (topic.ok() && topic->kind == TopicKind::kUpdate) {
+    return pipeline_.accept(topic->device, received->message.payload);
+  }
+  const std::string key = received->message.topic;
+  const std::size_t bytes = received->message.payload.size();
+  (void)inbox_.push(key, std::move(event), bytes);  // what is left out, a later status says again
+}
+
+void Gateway::Loop::note_dropped(Time now) {
+  for (const auto& [text, count] : parts_.bus.take_dropped()) {
+    const auto topic = parse_topic(text);
+    refusals_.note(topic.ok() && !topic->device.empty() ? topic->device : "?",
+                   refuse(RefusalReason::kOverloaded,
+                          std::to_string(count) + " messages came faster than they can be read"),
+                   now, count);
+  }
 }
 
 void Gateway::Loop::handle(const BusConnected& connected) {
@@ -171,9 +222,7 @@ void Gateway::Loop::handle(const BusDisconnected&) {  // the bus has logged why
 
 void Gateway::Loop::handle(BusReceived received) {
   const auto topic = parse_topic(received.message.topic);
-  if (topic.ok() && topic->kind == TopicKind::kUpdate) {
-    pipeline_.accept(topic->device, received.message.payload);
-  } else if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
+  if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
     const bool asks = telemetry_.take_status(topic->device, received.message);
     if (asks && offers_.due(topic->device, parts_.clock.steady())) pipeline_.offer(topic->device);
   } else if (topic.ok() && topic->kind == TopicKind::kQuestion) {
@@ -193,6 +242,7 @@ void Gateway::Loop::collect_sealed() {
       ++counters_.replies_dropped;
     }
   }
+  outbox_bytes_ = outbox_.bytes();
 }
 
 void Gateway::Loop::tick(Time now) {
@@ -201,7 +251,6 @@ void Gateway::Loop::tick(Time now) {
     pipeline_.voters_changed();
   }
   show_verdicts(now);
-  pipeline_.tick(now);
   retain_model(now);
   telemetry_.tick(now);
 }
@@ -218,6 +267,12 @@ void Gateway::Loop::retain_model(Time now) {
   pipeline_.seal_model();
 }
 
+void Gateway::Loop::stop_receiving() {
+  receiving_ends_ = true;
+  parts_.bus.wake();
+  if (receiving_.joinable()) receiving_.join();
+}
+
 void Gateway::Loop::stop_threads() {
   pipeline_.stop();
   show_verdicts(parts_.clock.steady());
@@ -229,16 +284,16 @@ void Gateway::Loop::wind_down() {
   parts_.log.info("stopping");
   notify_stopping();
   telemetry_.announce_stop();
+  stop_receiving();
   stop_threads();
   collect_sealed();
   telemetry_.publish_goodbye(parts_.clock.steady());
   const Time deadline = parts_.clock.steady() + kGoodbye;
   while (connected_ && !outbox_.empty() && parts_.clock.steady() < deadline) {
     outbox_.pump();
-    if (auto event = parts_.bus.next_event(parts_.clock.steady() + kTick)) {
-      if (std::holds_alternative<BusReceived>(*event)) continue;  // too late for this run
-      handle(std::move(*event));
-    }
+    auto event = inbox_.try_pop();  // what was sorted before receiving ended
+    if (!event) event = parts_.bus.next_event(parts_.clock.steady() + kTick);
+    if (event && !std::holds_alternative<BusReceived>(*event)) handle(std::move(*event));  // else: too late
   }
   parts_.bus.stop();
 }

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <malloc.h>
 
@@ -22,6 +23,9 @@ namespace {
 using namespace aflguard;
 using namespace aflguard::gateway;
 
+/// Longer than the receiving thread ever needs to make room; far shorter than a keep-alive.
+constexpr std::chrono::milliseconds kWaitForRoom(2000);
+
 MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topics) {
   MqttOptions options;
   options.host = settings.broker.host;
@@ -33,6 +37,12 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
                                                            : MqttProtocol::kAutomatic;
   options.max_queued_messages = 65'536;
   options.max_queued_bytes = settings.limits.inbox_bytes;
+  // One update, and most of another round of it; small messages of one device are many only in a flood.
+  options.max_queued_messages_per_topic = 1024;
+  options.max_queued_bytes_per_topic =
+      std::max(settings.limits.inbox_bytes / 16,
+               std::min(settings.limits.update_bytes, settings.limits.inbox_bytes / 2));
+  options.wait_for_room = kWaitForRoom;
   const std::string lost = to_json(GatewayStatus{GatewayState::kLost, settings.fleet, settings.guard.name,
                                                  kVersion, "the gateway is gone without saying goodbye"});
   const auto bytes = std::as_bytes(std::span(lost));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/input_ids.h"
 #include "models/onnx_file/onnx_file.h"
 #include "models/training_graph.h"
 
@@ -48,6 +49,10 @@ ModelDescription describe_model(const ForwardModel& model, const std::vector<For
   description.input_shape = sample_shape(model.graph.shape(model.graph.inputs.front()));
   description.output_shape = sample_shape(model.graph.shape(model.graph.outputs.front()));
   description.loss = loss;
+  if (model.graph.info(model.graph.inputs.front()).type == ElementType::kInt64) {
+    description.input_type = InputType::kInt64;
+    description.input_ids = input_ids(model.graph);
+  }
   description.opset = kGraphOpset;
   description.hash = layout_hash(description);
   return description;

@@ -26,7 +26,7 @@ double norm(std::span<const float> values) {
 struct RandomBatch {
   RandomBatch(const ModelDescription& model, std::size_t count, Random& random) : size(count) {
     features.resize(count * model.input_size());
-    for (float& value : features) value = static_cast<float>(random.normal());
+    for (float& value : features) value = feature(model, random);
     if (model.loss == Loss::kCrossEntropy) {
       for (std::size_t i = 0; i < count; ++i)
         labels.push_back(static_cast<std::int64_t>(random.below(model.classes())));
@@ -34,6 +34,12 @@ struct RandomBatch {
       values.resize(count * model.output_size());
       for (float& value : values) value = static_cast<float>(random.normal());
     }
+  }
+  /// Where no table says how many ids there are, small ones are numbers that a model can compute with.
+  static float feature(const ModelDescription& model, Random& random) {
+    if (model.input_type != InputType::kInt64) return static_cast<float>(random.normal());
+    const std::int64_t ids = model.input_ids == kMaxInputIds ? 8 : model.input_ids;
+    return static_cast<float>(random.below(static_cast<std::uint64_t>(ids)));
   }
   [[nodiscard]] Batch view() const { return {size, features, labels, values}; }
 

@@ -55,7 +55,13 @@ Result<Samples> read_samples(const std::string& path, const ModelDescription& mo
   if (array.shape.front() == 0) return invalid_input(path + " holds no samples");
   Samples samples;
   samples.count = array.shape.front();
-  TRY(samples.features, array.as_float32(path));
+  if (model.input_type == InputType::kInt64 && array.dtype == "<i8") {
+    TRY(const auto ids, array.as_int64(path));
+    samples.features.assign(ids.begin(), ids.end());
+  } else {
+    TRY(samples.features, array.as_float32(path));
+  }
+  TRY_STATUS(check_input_ids(model, samples.features, path));
   return samples;
 }
 

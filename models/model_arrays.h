@@ -19,7 +19,7 @@ struct Samples {
   std::vector<float> features;
 };
 
-/// float32 [count, input shape...], at least one sample.
+/// float32 [count, input shape...], at least one sample; for a model on ids also int64.
 [[nodiscard]] Result<Samples> read_samples(const std::string& path, const ModelDescription& model);
 
 struct Targets {

@@ -24,6 +24,8 @@ class ShapeQuery final {
   [[nodiscard]] const Shape& shape(std::size_t input) const { return info(input).shape; }
   /// The int64 values of a constant input; kUnsupported when it is computed at run time.
   [[nodiscard]] Result<std::vector<std::int64_t>> ints(std::size_t input) const;
+  /// The float32 values of a constant input; kUnsupported when it is computed at run time.
+  [[nodiscard]] Result<std::vector<float>> floats(std::size_t input) const;
   /// An input that the rule asked for in vain.
   [[nodiscard]] std::optional<std::size_t> missing() const { return missing_; }
 

@@ -69,6 +69,14 @@ test_arm64_quick() ( # CTEST-ARGUMENT...
   fi
 )
 
+# Inner loops that a board spends its time in, as the compiler left them.
+check_arm64_loops() ( # BUILD-FOLDER
+  python3 tests/disassembly/hot_loops.py ${AFLGUARD_MCA:+--mca "$AFLGUARD_MCA"} aarch64-linux-gnu-objdump \
+    "$1"/core/kernels/CMakeFiles/core.kernels.dir/variant_baseline.cpp.o \
+    "$1"/core/aggregation/vectors/CMakeFiles/core.aggregation.vectors.dir/span_passes_baseline.cpp.o \
+    "$1"/core/aggregation/vectors/CMakeFiles/core.aggregation.vectors.dir/vector_passes_baseline.cpp.o
+)
+
 # All tests of what boards run, under QEMU, and gradients beside this machine's. Gateways and tools are built for arm64, too;
 # their packages are tried by check packages.
 check_arm64() (
@@ -76,6 +84,7 @@ check_arm64() (
   install_packages python3
   build release -- aflguard
   build arm64 -DAFLGUARD_TESTS=ON -DAFLGUARD_ONLY_TESTS=device -- aflguard aflguard-client tests.chosen
+  check_arm64_loops build/arm64
   python3 tests/cross_check/arm64_gradients.py build/release/bin/aflguard build/arm64/emulated-bin/aflguard
   # Left out: what measures memory, which would be the emulator's; and what asks whether a program could be started, since QEMU's
   # user mode has no vfork and does not tell.

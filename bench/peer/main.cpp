@@ -5,6 +5,8 @@
 
 #include "bench/peer/bare_link.h"
 #include "bench/peer/counter.h"
+#include "bench/peer/crowd.h"
+#include "bench/peer/flood.h"
 #include "bench/peer/message_counter.h"
 #include "bench/peer/publisher.h"
 #include "core/learning/data/npy.h"
@@ -24,8 +26,9 @@ MqttOptions mqtt_options(const Identity& identity) {
   return options;
 }
 
-Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter, LogSink& log) {
-  TRY(auto bus, MqttBus::create(mqtt_options(identity), log));
+Result<std::unique_ptr<MqttBus>> connect(const MqttOptions& options, const std::string& filter,
+                                         LogSink& log) {
+  TRY(auto bus, MqttBus::create(options, log));
   TRY_STATUS(bus->subscribe(filter));
   TRY_STATUS(bus->start());
   while (auto event = bus->next_event(std::chrono::steady_clock::now() + std::chrono::seconds(20))) {
@@ -98,6 +101,38 @@ Status publish(const Identity& identity, std::span<char*> rest, LogSink& log) {
   return {};
 }
 
+/// busy DEVICES SECONDS, or once DEVICES PER_SECOND -> done OUTCOME
+Status crowd(const Identity& identity, std::span<char*> rest, LogSink& log) {
+  CrowdSettings settings;
+  settings.identity = identity;
+  TRY_STATUS(read_hex(rest[0], settings.model_hash));
+  TRY_STATUS(read_hex(rest[1], settings.gateway_key));
+  TRY(const NpyArray stored, read_npy(rest[2]));
+  TRY(settings.vector, stored.as_float32(rest[2]));
+  settings.key_file = rest[3];
+  TRY(auto devices, Crowd::create(std::move(settings), log));
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string verb;
+    std::size_t count = 0;
+    double figure = 0;
+    words >> verb >> count >> figure;
+    if (count == 0) return invalid_input("'" + line + "' names no devices");
+    TRY(const CrowdOutcome outcome,
+        verb == "busy" ? devices->busy(count, figure) : devices->once(count, figure));
+    say("done " + outcome.text());
+  }
+  return {};
+}
+
+/// Any line starts it, any line ends it -> done MESSAGES
+Status flood_gateway(const Identity& identity, LogSink& log) {
+  TRY(const std::uint64_t messages, flood(identity, log));
+  say("done " + std::to_string(messages));
+  return {};
+}
+
 /// count UPDATES BYTES -> done NANOSECONDS...
 Status count(const Identity& identity, LogSink& log) {
   TRY(Counter counter, Counter::create(identity, log));
@@ -134,6 +169,8 @@ Status link(const std::string& host) {
 
 /// aflguard-bench-peer link HOST
 /// aflguard-bench-peer publish|count FOLDER ROLE NAME HOST PORT FLEET [MODEL_HASH GATEWAY_KEY VECTOR.npy]
+/// aflguard-bench-peer crowd FOLDER ROLE NAME HOST PORT FLEET MODEL_HASH GATEWAY_KEY VECTOR.npy KEYS.pem
+/// aflguard-bench-peer flood FOLDER ROLE NAME HOST PORT FLEET
 /// aflguard-bench-peer messages FOLDER ROLE NAME HOST PORT FLEET FILTER...
 /// Commands come on standard input, answers go to standard output; the end of the input ends the program.
 int main(int argc, char** argv) {
@@ -142,8 +179,10 @@ int main(int argc, char** argv) {
   const bool publishes = argc == 11 && verb == "publish";
   const bool counts = argc == 8 && verb == "count";
   if (argc == 3 && verb == "link") return report(link(argv[2]));
+  const bool is_crowd = argc == 12 && verb == "crowd";
+  const bool floods = argc == 8 && verb == "flood";
   const bool counts_messages = argc > 8 && verb == "messages";
-  if (!publishes && !counts && !counts_messages) {
+  if (!publishes && !counts && !counts_messages && !is_crowd && !floods) {
     std::fprintf(stderr, "aflguard-bench-peer belongs to `aflguard bench`\n");
     return 2;
   }
@@ -151,5 +190,7 @@ int main(int argc, char** argv) {
       argv[2], argv[3], argv[4], argv[5], static_cast<std::uint16_t>(std::stoul(argv[6])), argv[7]};
   if (counts_messages) return report(count_messages(identity, {argv + 8, argv + argc}));
   StderrLog log(LogLevel::kWarning);
+  if (is_crowd) return report(crowd(identity, arguments.subspan(8), log));
+  if (floods) return report(flood_gateway(identity, log));
   return report(publishes ? publish(identity, arguments.subspan(8), log) : count(identity, log));
 }

@@ -28,7 +28,11 @@ using Moments = std::vector<std::chrono::steady_clock::time_point>;
 [[nodiscard]] MqttOptions mqtt_options(const Identity& identity);
 
 /// A bus that is connected and has subscribed to `filter`.
-[[nodiscard]] Result<std::unique_ptr<MqttBus>> connect(const Identity& identity, const std::string& filter,
+[[nodiscard]] Result<std::unique_ptr<MqttBus>> connect(const MqttOptions& options, const std::string& filter,
                                                        LogSink& log);
+[[nodiscard]] inline Result<std::unique_ptr<MqttBus>> connect(const Identity& identity,
+                                                              const std::string& filter, LogSink& log) {
+  return connect(mqtt_options(identity), filter, log);
+}
 
 }  // namespace aflguard::bench

@@ -10,8 +10,6 @@ Convolution::Convolution(const ConvShape& shape, const KernelTable& kernels)
     : plan_(shape), kernels_(kernels) {
   check(shape.valid(), "a convolution whose kernel does not fit its image");
   if (shape.window() > 1) pooled_.emplace(plan_, kernels);
-  if (shape.padded()) padded_x_.assign(shape.in_channels * plan_.padded_h * plan_.padded_w, 0.0F);
-  weight_panel_.resize(shape.taps() * padded_columns(shape.out_channels));
 }
 
 std::size_t Convolution::choice_size() const {
@@ -19,117 +17,200 @@ std::size_t Convolution::choice_size() const {
   return s.window() == 1 ? 0 : s.out_plane() * padded_columns(s.out_channels);
 }
 
-const float* Convolution::padded_input(const float* sample) {
+std::size_t Convolution::padded_size() const {
+  const ConvShape& s = plan_.shape;
+  return s.padded() ? s.in_channels * plan_.padded_h * plan_.padded_w : 0;
+}
+
+/// The sample itself where there is nothing to pad.
+const float* Convolution::padded_input(const float* sample, float* room) const {
   const ConvShape& s = plan_.shape;
   if (!s.padded()) return sample;
-  // The margins were zeroed at construction and stay so.
-  for (std::size_t c = 0; c < s.in_channels; ++c) {
-    float* plane = padded_x_.data() + (c * plan_.padded_h + s.pad_top) * plan_.padded_w + s.pad_left;
-    for (std::size_t y = 0; y < s.height; ++y) {
-      std::copy_n(sample + (c * s.height + y) * s.width, s.width, plane + y * plan_.padded_w);
-    }
-  }
-  return padded_x_.data();
+  kernels_.pad_planes({sample, nullptr, s.in_channels, s.height, s.width, room, plan_.padded_h,
+                       plan_.padded_w, s.pad_top, s.pad_left});
+  return room;
 }
 
-void Convolution::forward(const Forward& task) {
+void Convolution::forward(const Forward& task, const Workshop& shop) {
   const ConvShape& s = plan_.shape;
+  ScratchCutter cutter;
+  const std::size_t panel_at = cutter.add(s.taps() * padded_columns(s.out_channels));
+  const std::size_t first_image = cutter.total();
+  for (std::size_t worker = 0; worker < shop.workers.count(); ++worker) cutter.add(padded_size());
+  const std::size_t image_stride = (cutter.total() - first_image) / shop.workers.count();
+  float* const scratch = shop.scratch.floats(cutter.total());
+  float* const panel = scratch + panel_at;
   kernels_.pack_panel(task.weights, plan_.weight_rows.data(), plan_.taps.size(), plan_.taps.size(),
-                      s.out_channels, weight_panel_.data());
+                      s.out_channels, panel);
   const Gather gather{plan_.pixels.data(), plan_.pixels.size(), plan_.taps.data(), plan_.taps.size()};
-  for (std::size_t n = 0; n < task.samples; ++n) {
-    const float* image = padded_input(task.x + n * s.in_channels * s.height * s.width);
-    const Planes out{task.y + n * s.out_channels * s.out_plane(), s.out_plane(), nullptr, task.bias,
-                     task.rectify};
+  const std::size_t in_size = s.in_channels * s.height * s.width;
+  const std::size_t out_plane = s.out_plane();
+  for_each_item(shop.workers, task.samples, [&](std::size_t n, std::size_t worker) {
+    const float* image = padded_input(task.x + n * in_size, scratch + first_image + worker * image_stride);
+    const Planes out{task.y + n * s.out_channels * out_plane, out_plane, nullptr, task.bias, task.rectify};
     if (s.window() == 1) {
-      kernels_.gather_product(image, gather, weight_panel_.data(), s.out_channels, out);
+      kernels_.gather_product(image, gather, panel, s.out_channels, out);
     } else {
-      kernels_.gather_product_max(image, gather, weight_panel_.data(), s.out_channels, s.window(), out,
+      kernels_.gather_product_max(image, gather, panel, s.out_channels, s.window(), out,
                                   task.choices + n * choice_size());
     }
+  });
+}
+
+/// Scratch memory of one backward pass, cut into parts.
+struct Convolution::BackwardRoom {
+  std::size_t columns = 0;  ///< of a panel of output channels
+  std::size_t group = 0;    ///< samples that are kept at once
+  std::size_t pieces = 0;   ///< into which the rows of the weights' sums are shared out
+  std::size_t piece_rows = 0;
+  float* base = nullptr;
+  std::size_t sums = 0;  ///< all rows of the weights' sums, piece after piece
+  std::size_t phase_panels = 0;
+  std::size_t image = 0, image_stride = 0;        ///< of each sample of the group
+  std::size_t panel = 0, panel_stride = 0;        ///< the same: its output gradient, [pixel][channel]
+  std::size_t gradient = 0, gradient_stride = 0;  ///< of each worker: an output gradient with margins
+};
+
+Convolution::BackwardRoom Convolution::cut_scratch(const Backward& task, const Workshop& shop) const {
+  const ConvShape& s = plan_.shape;
+  constexpr std::size_t kLeastRows = 6;  // a tile
+  const std::size_t workers = shop.workers.count();
+  const std::size_t taps = plan_.taps.size();
+  BackwardRoom room;
+  room.columns = padded_columns(s.out_channels);
+  const std::size_t panel_size = plan_.pixels.size() * room.columns;
+  room.group = group_size(workers, task.samples, padded_size() + panel_size);
+  room.piece_rows =
+      workers == 1 ? taps : (taps + workers * kLeastRows - 1) / (workers * kLeastRows) * kLeastRows;
+  room.pieces = (taps + room.piece_rows - 1) / room.piece_rows;
+  ScratchCutter cutter;
+  const auto several = [&cutter](std::size_t count, std::size_t size, std::size_t& first,
+                                 std::size_t& stride) {
+    first = cutter.total();
+    for (std::size_t i = 0; i < count; ++i) cutter.add(size);
+    stride = (cutter.total() - first) / count;
+  };
+  room.sums = cutter.add(taps * room.columns);
+  std::size_t phase_taps = 0;
+  for (const ConvPlan::Phase& phase : plan_.phases) phase_taps += phase.taps.size();
+  room.phase_panels = cutter.add(task.dx == nullptr ? 0 : phase_taps * padded_columns(s.in_channels));
+  several(room.group, padded_size(), room.image, room.image_stride);
+  several(room.group, panel_size, room.panel, room.panel_stride);
+  several(workers, task.dx == nullptr ? 0 : s.out_channels * plan_.gradient_h * plan_.gradient_w,
+          room.gradient, room.gradient_stride);
+  room.base = shop.scratch.floats(cutter.total());
+  return room;
+}
+
+void Convolution::pack_phases(const Backward& task, float* panels) const {
+  const ConvShape& s = plan_.shape;
+  for (const ConvPlan::Phase& phase : plan_.phases) {
+    kernels_.pack_panel(task.weights, phase.weight_rows.data(), phase.taps.size(), s.kernel_h * s.kernel_w,
+                        s.in_channels, panels);
+    panels += phase.taps.size() * padded_columns(s.in_channels);
   }
 }
 
-const float* Convolution::rectified(const float* dy, const float* y) {
-  if (y == nullptr) return dy;
-  masked_gradient_.resize(plan_.shape.out_channels * plan_.shape.out_plane());
-  for (std::size_t i = 0; i < masked_gradient_.size(); ++i) masked_gradient_[i] = y[i] > 0 ? dy[i] : 0.0F;
-  return masked_gradient_.data();
-}
-
-void Convolution::place_gradient(const float* dy) {
+void Convolution::input_gradient(const BackwardRoom& room, const float* gradient, float* dx) const {
   const ConvShape& s = plan_.shape;
-  const std::size_t plane = plan_.gradient_h * plan_.gradient_w;
-  // The margins were zeroed when the memory was made and stay so.
-  for (std::size_t o = 0; o < s.out_channels; ++o) {
-    float* to =
-        padded_gradient_.data() + o * plane + plan_.gradient_top * plan_.gradient_w + plan_.gradient_left;
-    for (std::size_t y = 0; y < s.out_h(); ++y) {
-      std::copy_n(dy + o * s.out_plane() + y * s.out_w(), s.out_w(), to + y * plan_.gradient_w);
-    }
-  }
-}
-
-void Convolution::input_gradient(float* dx) {
-  const ConvShape& s = plan_.shape;
-  for (std::size_t i = 0; i < plan_.phases.size(); ++i) {
-    const ConvPlan::Phase& phase = plan_.phases[i];
+  const float* panel = room.base + room.phase_panels;
+  for (const ConvPlan::Phase& phase : plan_.phases) {
     const Gather gather{phase.pixels.data(), phase.pixels.size(), phase.taps.data(), phase.taps.size()};
     const Planes out{dx, s.height * s.width, plan_.phases.size() == 1 ? nullptr : phase.positions.data(),
                      nullptr, false};
-    kernels_.gather_product(padded_gradient_.data(), gather, phase_panels_[i].data(), s.in_channels, out);
+    kernels_.gather_product(gradient, gather, panel, s.in_channels, out);
+    panel += phase.taps.size() * padded_columns(s.in_channels);
   }
 }
 
-void Convolution::backward(const Backward& task) {
+/// What the weights' sums need of one sample, and its input's gradient.
+void Convolution::prepare_sample(const Backward& task, const BackwardRoom& room, std::size_t sample,
+                                 std::size_t slot, std::size_t worker) const {
   const ConvShape& s = plan_.shape;
-  if (pooled_) return pooled_backward(task);
-  const std::size_t columns = padded_columns(s.out_channels);
-  const std::size_t out_size = s.out_channels * s.out_plane();
-  gradient_panel_.resize(plan_.pixels.size() * columns);
-  weight_sums_.assign(plan_.taps.size() * columns, 0.0F);
-  if (task.dbias != nullptr) std::fill_n(task.dbias, s.out_channels, 0.0F);
-  if (task.dx != nullptr) {
-    padded_gradient_.resize(s.out_channels * plan_.gradient_h * plan_.gradient_w);
-    phase_panels_.resize(plan_.phases.size());
-    for (std::size_t i = 0; i < plan_.phases.size(); ++i) {
-      const ConvPlan::Phase& phase = plan_.phases[i];
-      phase_panels_[i].resize(phase.taps.size() * padded_columns(s.in_channels));
-      kernels_.pack_panel(task.weights, phase.weight_rows.data(), phase.taps.size(), s.kernel_h * s.kernel_w,
-                          s.in_channels, phase_panels_[i].data());
-    }
-  }
-  const Gather gather{plan_.pixels.data(), plan_.pixels.size(), plan_.taps.data(), plan_.taps.size()};
-  for (std::size_t n = 0; n < task.samples; ++n) {
-    const float* dy = rectified(task.dy + n * out_size, task.y == nullptr ? nullptr : task.y + n * out_size);
-    kernels_.planes_to_panel(dy, s.out_plane(), s.out_plane(), s.out_channels, gradient_panel_.data());
-    kernels_.gather_outer(padded_input(task.x + n * s.in_channels * s.height * s.width), gather,
-                          gradient_panel_.data(), s.out_channels, weight_sums_.data());
-    if (task.dbias != nullptr) {
-      kernels_.add_column_sums(gradient_panel_.data(), plan_.pixels.size(), s.out_channels, task.dbias);
-    }
-    if (task.dx != nullptr) {
-      place_gradient(dy);
-      input_gradient(task.dx + n * s.in_channels * s.height * s.width);
-    }
-  }
-  for (std::size_t o = 0; o < s.out_channels; ++o) {
-    const std::size_t block = o / kBlock * kBlock;
-    const std::size_t width = block_width(s.out_channels, block);
-    const float* sums = weight_sums_.data() + block * plan_.taps.size() + o % kBlock;
-    for (std::size_t q = 0; q < plan_.taps.size(); ++q)
-      task.dweights[o * plan_.taps.size() + q] = sums[q * width];
-  }
+  const std::size_t out_plane = s.out_plane();
+  const std::size_t in_size = s.in_channels * s.height * s.width;
+  const float* dy = task.dy + sample * s.out_channels * out_plane;
+  const float* open = task.y == nullptr ? nullptr : task.y + sample * s.out_channels * out_plane;
+  kernels_.planes_to_panel(dy, open, out_plane, out_plane, s.out_channels,
+                           room.base + room.panel + slot * room.panel_stride);
+  (void)padded_input(task.x + sample * in_size, room.base + room.image + slot * room.image_stride);
+  if (task.dx == nullptr) return;
+  float* gradient = room.base + room.gradient + worker * room.gradient_stride;
+  kernels_.pad_planes({dy, open, s.out_channels, s.out_h(), s.out_w(), gradient, plan_.gradient_h,
+                       plan_.gradient_w, plan_.gradient_top, plan_.gradient_left});
+  input_gradient(room, gradient, task.dx + sample * in_size);
 }
 
-void Convolution::pooled_backward(const Backward& task) {
+/// Some rows of the weights' sums, over a group of samples; the piece behind the last one is the biases'.
+void Convolution::add_weight_rows(const Backward& task, const BackwardRoom& room, std::size_t first_sample,
+                                  std::size_t samples, std::size_t piece) const {
   const ConvShape& s = plan_.shape;
   const std::size_t in_size = s.in_channels * s.height * s.width;
-  pooled_->begin(task.weights, task.dx != nullptr);
-  for (std::size_t n = 0; n < task.samples; ++n) {
-    pooled_->add_sample(padded_input(task.x + n * in_size), task.dy + n * s.out_channels * s.out_plane(),
-                        task.choices + n * choice_size(),
-                        task.dx == nullptr ? nullptr : task.dx + n * in_size);
+  const std::size_t first = piece * room.piece_rows;
+  for (std::size_t slot = 0; slot < samples; ++slot) {
+    const float* panel = room.base + room.panel + slot * room.panel_stride;
+    if (piece == room.pieces) {
+      kernels_.add_column_sums(panel, plan_.pixels.size(), s.out_channels, task.dbias);
+      continue;
+    }
+    const Gather gather{plan_.pixels.data(), plan_.pixels.size(), plan_.taps.data() + first,
+                        std::min(room.piece_rows, plan_.taps.size() - first)};
+    const float* image = s.padded() ? room.base + room.image + slot * room.image_stride
+                                    : task.x + (first_sample + slot) * in_size;
+    kernels_.gather_outer(image, gather, panel, s.out_channels, room.base + room.sums + first * room.columns);
+  }
+}
+
+void Convolution::write_weights(const BackwardRoom& room, float* dweights) const {
+  const std::size_t out_channels = plan_.shape.out_channels;
+  const std::size_t taps = plan_.taps.size();
+  for (std::size_t first = 0; first < taps; first += room.piece_rows) {
+    const std::size_t rows = std::min(room.piece_rows, taps - first);
+    const float* piece = room.base + room.sums + first * room.columns;
+    for (std::size_t o = 0; o < out_channels; ++o) {
+      const std::size_t block = o / kBlock * kBlock;
+      const std::size_t width = block_width(out_channels, block);
+      const float* sums = piece + block * rows + o % kBlock;
+      for (std::size_t q = 0; q < rows; ++q) dweights[o * taps + first + q] = sums[q * width];
+    }
+  }
+}
+
+void Convolution::backward(const Backward& task, const Workshop& shop) {
+  if (pooled_) return pooled_backward(task, shop);
+  const BackwardRoom room = cut_scratch(task, shop);
+  std::fill_n(room.base + room.sums, plan_.taps.size() * room.columns, 0.0F);
+  if (task.dbias != nullptr) std::fill_n(task.dbias, plan_.shape.out_channels, 0.0F);
+  if (task.dx != nullptr) pack_phases(task, room.base + room.phase_panels);
+  for (std::size_t first = 0; first < task.samples; first += room.group) {
+    const std::size_t samples = std::min(room.group, task.samples - first);
+    for_each_item(shop.workers, samples, [&](std::size_t slot, std::size_t worker) {
+      prepare_sample(task, room, first + slot, slot, worker);
+    });
+    for_each_item(
+        shop.workers, room.pieces + (task.dbias != nullptr ? 1 : 0),
+        [&](std::size_t piece, std::size_t) { add_weight_rows(task, room, first, samples, piece); });
+  }
+  write_weights(room, task.dweights);
+}
+
+void Convolution::pooled_backward(const Backward& task, const Workshop& shop) {
+  const ConvShape& s = plan_.shape;
+  const std::size_t in_size = s.in_channels * s.height * s.width;
+  const std::size_t workers = shop.workers.count();
+  const std::size_t group = pooled_->begin(task.weights, task.dx != nullptr, task.samples, workers);
+  const std::size_t stride = (padded_size() + 15) / 16 * 16;
+  float* const images = shop.scratch.floats(stride * workers);
+  for (std::size_t first = 0; first < task.samples; first += group) {
+    const std::size_t samples = std::min(group, task.samples - first);
+    for_each_item(shop.workers, samples, [&](std::size_t slot, std::size_t worker) {
+      const std::size_t n = first + slot;
+      pooled_->take_sample(slot, worker, padded_input(task.x + n * in_size, images + worker * stride),
+                           task.dy + n * s.out_channels * s.out_plane(), task.choices + n * choice_size(),
+                           task.dx == nullptr ? nullptr : task.dx + n * in_size);
+    });
+    for_each_item(shop.workers, pooled_->pieces(),
+                  [&](std::size_t piece, std::size_t) { pooled_->add_weight_gradient(piece, samples); });
   }
   pooled_->finish(task.dweights, task.dbias);
 }

@@ -8,11 +8,14 @@
 #include "core/kernels/conv_plan.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/pooled_gradient.h"
+#include "core/kernels/workers.h"
 
 namespace aflguard::kernels {
 
-/// One convolution with its address tables and scratch memory: [samples][channels][height][width] in and out.
-/// Scratch grows with the shape of one sample, never with the batch. Not thread-safe.
+/// One convolution with its address tables: [samples][channels][height][width] in and out. Results are the
+/// same bits for any number of workers: samples are independent, and sums over samples are shared out by
+/// their rows, each of which adds up the samples in order. Scratch memory grows with the shape of a sample
+/// and with the number of workers, not with the batch. Not thread-safe.
 class Convolution final {
  public:
   Convolution(const ConvShape& shape, const KernelTable& kernels);
@@ -30,7 +33,7 @@ class Convolution final {
     float* y;               ///< [samples][out][out_h][out_w]
     std::uint8_t* choices;  ///< samples * choice_size(); only with pooling
   };
-  void forward(const Forward& task);
+  void forward(const Forward& task, const Workshop& shop);
 
   struct Backward {
     std::size_t samples;
@@ -43,25 +46,25 @@ class Convolution final {
     float* dweights;
     float* dbias;  ///< may be null
   };
-  void backward(const Backward& task);
+  void backward(const Backward& task, const Workshop& shop);
 
  private:
-  [[nodiscard]] const float* padded_input(const float* sample);
-  [[nodiscard]] const float* rectified(const float* dy, const float* y);
-  void place_gradient(const float* dy);
-  void input_gradient(float* dx);
-  void pooled_backward(const Backward& task);
+  struct BackwardRoom;
+  [[nodiscard]] std::size_t padded_size() const;
+  [[nodiscard]] const float* padded_input(const float* sample, float* room) const;
+  [[nodiscard]] BackwardRoom cut_scratch(const Backward& task, const Workshop& shop) const;
+  void pack_phases(const Backward& task, float* panels) const;
+  void prepare_sample(const Backward& task, const BackwardRoom& room, std::size_t sample, std::size_t slot,
+                      std::size_t worker) const;
+  void input_gradient(const BackwardRoom& room, const float* gradient, float* dx) const;
+  void add_weight_rows(const Backward& task, const BackwardRoom& room, std::size_t first_sample,
+                       std::size_t samples, std::size_t piece) const;
+  void write_weights(const BackwardRoom& room, float* dweights) const;
+  void pooled_backward(const Backward& task, const Workshop& shop);
 
   ConvPlan plan_;
   std::optional<PooledGradient> pooled_;  ///< with pooling: the gradients' own way
   const KernelTable& kernels_;
-  std::vector<float> padded_x_;
-  std::vector<float> weight_panel_;
-  std::vector<float> gradient_panel_;   ///< one sample's output gradient, [pixel][channel]
-  std::vector<float> masked_gradient_;  ///< one sample's output gradient behind the rectifier
-  std::vector<float> padded_gradient_;  ///< the same, [channel][row][column] with margins
-  std::vector<float> weight_sums_;      ///< [tap][channel]
-  std::vector<std::vector<float>> phase_panels_;
 };
 
 }  // namespace aflguard::kernels

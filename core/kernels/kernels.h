@@ -32,6 +32,16 @@ struct Gather {
   std::size_t tap_count;
 };
 
+/// Planes that get margins of zeros: plane c of `to` is [padded_h][padded_w], with plane c of `from` at (top,
+/// left).
+struct PadPlanes {
+  const float* from;
+  const float* open;  ///< what is not positive here is zero there; null: everything is taken
+  std::size_t channels, height, width;
+  float* to;
+  std::size_t padded_h, padded_w, top, left;
+};
+
 /// Where the columns of a gathered product go.
 struct Planes {
   float* data;  ///< plane c starts at data + c * stride
@@ -64,6 +74,7 @@ struct WeightedRows {
 /// Per-channel batch normalisation of a [samples][channels][plane] tensor, with what usually follows it.
 struct BatchNormForward {
   std::size_t samples, channels, plane;
+  std::size_t first_channel, end_channel;  ///< the channels to work on
   const float* x;
   const float* scale;
   const float* bias;
@@ -77,6 +88,7 @@ struct BatchNormForward {
 
 struct BatchNormBackward {
   std::size_t samples, channels, plane;
+  std::size_t first_channel, end_channel;
   const float* dy;
   const float* x;
   const float* y;  ///< the forward result, for the rectifier's mask; null without rectifier
@@ -89,6 +101,12 @@ struct BatchNormBackward {
   float* dresidual;  ///< dy behind the rectifier; may be null
 };
 
+/// How many multiply-adds were made, and a number that depends on all of them.
+struct Peak {
+  std::size_t multiply_adds;
+  float number;
+};
+
 /// The same functions, compiled for one instruction set. Panels are blocked: block after block, each
 /// [rows][block width], zero-filled beyond the last column.
 struct KernelTable {
@@ -97,9 +115,10 @@ struct KernelTable {
   /// panel[q][c] = source[rows[q] + c * column_stride]
   void (*pack_panel)(const float* source, const std::ptrdiff_t* rows, std::size_t row_count,
                      std::size_t column_stride, std::size_t columns, float* panel);
-  /// panel[p][c] = planes[c * stride + p]
-  void (*planes_to_panel)(const float* planes, std::size_t stride, std::size_t rows, std::size_t columns,
-                          float* panel);
+  void (*pad_planes)(const PadPlanes&);
+  /// panel[p][c] = planes[c * stride + p], zero where `open` (laid out alike, may be null) is not positive
+  void (*planes_to_panel)(const float* planes, const float* open, std::size_t stride, std::size_t rows,
+                          std::size_t columns, float* panel);
   /// planes[c * stride + p] = panel[p][c]
   void (*panel_to_planes)(const float* panel, std::size_t rows, std::size_t columns, float* planes,
                           std::size_t stride);
@@ -121,9 +140,13 @@ struct KernelTable {
 
   void (*batch_norm_forward)(const BatchNormForward&);
   void (*batch_norm_backward)(const BatchNormBackward&);
+
+  /// For benchmarks. A factor below 1 keeps the numbers finite.
+  Peak (*peak)(std::size_t rounds, float factor);
 };
 
-/// The fastest variant that this machine can run.
+/// The variant for chosen_instruction_set(): the fastest that this machine can run, unless AFLGUARD_KERNELS
+/// says otherwise.
 [[nodiscard]] const KernelTable& best_kernels();
 
 /// Every variant compiled in that this machine can run, the most portable one first. For tests.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/kernels/workers.h"
+
 namespace aflguard::kernels {
 
 PooledGradient::PooledGradient(const ConvPlan& plan, const KernelTable& kernels)
@@ -27,7 +29,7 @@ void PooledGradient::plan_patches() {
   }
   panel_row_.resize(pixels_.size());
   for (std::size_t i = 0; i < pixels_.size(); ++i) panel_row_[i] = static_cast<std::uint32_t>(i);
-  image_panel_.assign(pixels_.size() * vectors * 8, 0.0F);
+  panel_size_ = pixels_.size() * vectors * 8;
 }
 
 void PooledGradient::plan_turned_image() {
@@ -56,10 +58,11 @@ void PooledGradient::plan_turned_image() {
     return a.stride != b.stride ? a.stride < b.stride : a.vectors < b.vectors;
   });
   panel_row_.assign(pixels_.begin(), pixels_.end());
-  image_panel_.resize(plane * padded_columns(shape_.in_channels));
+  panel_size_ = plane * padded_columns(shape_.in_channels);
 }
 
-void PooledGradient::begin(const float* weights, bool wants_input_gradient) {
+std::size_t PooledGradient::begin(const float* weights, bool wants_input_gradient, std::size_t samples,
+                                  std::size_t workers) {
   const bool patches = !wants_input_gradient && shape_.in_channels < kHalfBlock;
   if (!planned_ || patches != patches_) {
     patches_ = patches;
@@ -67,39 +70,48 @@ void PooledGradient::begin(const float* weights, bool wants_input_gradient) {
     segments_.clear();
     weight_of_.clear();
     patches ? plan_patches() : plan_turned_image();
-    winners_.resize(shape_.out_channels * shape_.out_plane());
+    slots_.clear();
   }
+  const std::size_t group =
+      group_size(workers, samples, panel_size_ + 2 * shape_.out_channels * shape_.out_plane());
+  if (slots_.size() < group) slots_.resize(group);
+  if (places_.size() < workers) places_.resize(workers);
+  pieces_ = std::min(workers, shape_.out_channels);
   const std::size_t row = weight_of_.size();
   weight_sums_.assign(shape_.out_channels * row, 0.0F);
   bias_sums_.assign(shape_.out_channels, 0.0F);
-  if (!wants_input_gradient) return;
+  if (!wants_input_gradient) return group;
   weight_rows_.resize(shape_.out_channels * row);
   for (std::size_t o = 0; o < shape_.out_channels; ++o) {
     const float* from = weights + o * shape_.taps();
     for (std::size_t k = 0; k < row; ++k)
       weight_rows_[o * row + k] = weight_of_[k] < 0 ? 0.0F : from[weight_of_[k]];
   }
-  by_pixel_.resize(winners_.size());
-  if (shape_.padded()) padded_gradient_.resize(shape_.in_channels * padded_h_ * padded_w_);
+  return group;
 }
 
-void PooledGradient::fill_image_panel(const float* image) {
+void PooledGradient::fill_image_panel(const float* image, Slot& slot) const {
   const std::size_t plane = padded_h_ * padded_w_;
-  if (!patches_)
-    return kernels_.planes_to_panel(image, plane, plane, shape_.in_channels, image_panel_.data());
+  // Patches have numbers behind the last tap, which stay zero.
+  slot.image_panel.resize(panel_size_);
+  float* to = slot.image_panel.data();
+  if (!patches_) return kernels_.planes_to_panel(image, nullptr, plane, plane, shape_.in_channels, to);
   const std::size_t row = weight_of_.size();
-  for (std::size_t i = 0; i < pixels_.size(); ++i) {
-    const float* from = image + pixels_[i];
-    float* to = image_panel_.data() + i * row;
-    for (std::size_t k = 0; k < taps_.size(); ++k) to[k] = from[taps_[k]];
+  const std::size_t taps = taps_.size();
+  for (const std::ptrdiff_t pixel : pixels_) {
+    for (std::size_t k = 0; k < taps; ++k) to[k] = image[pixel + taps_[k]];
+    to += row;
   }
 }
 
-void PooledGradient::find_winners(const float* dy, const std::uint8_t* choices) {
+void PooledGradient::find_winners(const float* dy, const std::uint8_t* choices, Slot& slot) const {
   const std::size_t groups = shape_.out_plane();
   const std::size_t window = shape_.window();
+  slot.winners.resize(shape_.out_channels * groups);
+  slot.bias.resize(shape_.out_channels);
+  WeightedRow* const winners = slot.winners.data();
   std::size_t count = 0;
-  first_winner_.assign(1, 0);
+  slot.first_winner.assign(1, 0);
   for (std::size_t o = 0; o < shape_.out_channels; ++o) {
     const std::size_t block = o / kBlock * kBlock;
     const std::size_t width = block_width(shape_.out_channels, block);
@@ -111,12 +123,12 @@ void PooledGradient::find_winners(const float* dy, const std::uint8_t* choices) 
       const std::uint8_t chosen = choice[g * width];
       const bool open = chosen != kNoChoice;
       const float gradient = dy[o * groups + g];
-      winners_[count] = {panel_row_[g * window + (open ? chosen : 0)], gradient};
+      winners[count] = {panel_row_[g * window + (open ? chosen : 0)], gradient};
       sum += open ? gradient : 0.0F;
       count += open ? 1 : 0;
     }
-    bias_sums_[o] += sum;
-    first_winner_.push_back(count);
+    slot.bias[o] = sum;
+    slot.first_winner.push_back(count);
   }
 }
 
@@ -132,42 +144,56 @@ void PooledGradient::for_each_segment_pair(Task&& task) const {
   }
 }
 
-void PooledGradient::add_weight_gradient() {
-  const std::size_t row = weight_of_.size();
-  for (std::size_t o = 0; o < shape_.out_channels; ++o) {
-    const std::size_t first = first_winner_[o];
-    float* sums = weight_sums_.data() + o * row;
-    for_each_segment_pair([&](const Segment& a, const Segment* b) {
-      const Segment& other = b == nullptr ? a : *b;  // not read when there is none
-      kernels_.add_weighted_rows({b == nullptr ? 1U : 2U,
-                                  {image_panel_.data() + a.offset, image_panel_.data() + other.offset},
-                                  a.stride,
-                                  winners_.data() + first,
-                                  first_winner_[o + 1] - first,
-                                  a.vectors,
-                                  {sums + a.index, sums + other.index}});
-    });
+void PooledGradient::add_channel(const Slot& slot, std::size_t channel) {
+  const std::size_t first = slot.first_winner[channel];
+  const std::size_t count = slot.first_winner[channel + 1] - first;
+  float* sums = weight_sums_.data() + channel * weight_of_.size();
+  for_each_segment_pair([&](const Segment& a, const Segment* b) {
+    const Segment& other = b == nullptr ? a : *b;  // not read when there is none
+    kernels_.add_weighted_rows({b == nullptr ? 1U : 2U,
+                                {slot.image_panel.data() + a.offset, slot.image_panel.data() + other.offset},
+                                a.stride,
+                                slot.winners.data() + first,
+                                count,
+                                a.vectors,
+                                {sums + a.index, sums + other.index}});
+  });
+  bias_sums_[channel] += slot.bias[channel];
+}
+
+void PooledGradient::add_weight_gradient(std::size_t piece, std::size_t samples) {
+  const std::size_t first = shape_.out_channels * piece / pieces_;
+  const std::size_t end = shape_.out_channels * (piece + 1) / pieces_;
+  for (std::size_t slot = 0; slot < samples; ++slot) {
+    for (std::size_t channel = first; channel < end; ++channel) add_channel(slots_[slot], channel);
   }
 }
 
-void PooledGradient::write_input_gradient(float* dx) {
+/// A counting sort by pixel; placing an entry moves its pixel's start, so that starts end up as ends.
+void PooledGradient::sort_winners(const Slot& slot, Place& place) const {
   const std::size_t plane = padded_h_ * padded_w_;
-  const std::size_t count = first_winner_.back();
-  const std::size_t row = weight_of_.size();
-  // A counting sort by pixel; placing an entry moves its pixel's start, so that starts end up as ends.
-  end_of_pixel_.assign(plane + 1, 0);
-  for (std::size_t i = 0; i < count; ++i) ++end_of_pixel_[winners_[i].row + 1];
-  for (std::size_t p = 0; p < plane; ++p) end_of_pixel_[p + 1] += end_of_pixel_[p];
+  const std::size_t count = slot.first_winner.back();
+  place.end_of_pixel.assign(plane + 1, 0);
+  place.by_pixel.resize(slot.winners.size());
+  for (std::size_t i = 0; i < count; ++i) ++place.end_of_pixel[slot.winners[i].row + 1];
+  for (std::size_t p = 0; p < plane; ++p) place.end_of_pixel[p + 1] += place.end_of_pixel[p];
   for (std::size_t o = 0; o < shape_.out_channels; ++o) {
-    for (std::size_t i = first_winner_[o]; i < first_winner_[o + 1]; ++i) {
-      by_pixel_[end_of_pixel_[winners_[i].row]++] = {static_cast<std::uint32_t>(o), winners_[i].weight};
+    for (std::size_t i = slot.first_winner[o]; i < slot.first_winner[o + 1]; ++i) {
+      place.by_pixel[place.end_of_pixel[slot.winners[i].row]++] = {static_cast<std::uint32_t>(o),
+                                                                   slot.winners[i].weight};
     }
   }
-  image_gradient_panel_.assign(plane * padded_columns(shape_.in_channels), 0.0F);
-  float* gradient = image_gradient_panel_.data();
+}
+
+void PooledGradient::write_input_gradient(const Slot& slot, Place& place, float* dx) const {
+  const std::size_t plane = padded_h_ * padded_w_;
+  const std::size_t row = weight_of_.size();
+  sort_winners(slot, place);
+  place.image_gradient_panel.assign(plane * padded_columns(shape_.in_channels), 0.0F);
+  float* gradient = place.image_gradient_panel.data();
   std::size_t begin = 0;
   for (std::size_t p = 0; p < plane; ++p) {
-    const std::size_t end = end_of_pixel_[p];
+    const std::size_t end = place.end_of_pixel[p];
     if (end == begin) continue;
     for_each_segment_pair([&](const Segment& a, const Segment* b) {
       const Segment& other = b == nullptr ? a : *b;
@@ -175,14 +201,15 @@ void PooledGradient::write_input_gradient(float* dx) {
           {b == nullptr ? 1U : 2U,
            {weight_rows_.data() + a.index, weight_rows_.data() + other.index},
            row,
-           by_pixel_.data() + begin,
+           place.by_pixel.data() + begin,
            end - begin,
            a.vectors,
            {gradient + a.offset + p * a.stride, gradient + other.offset + p * other.stride}});
     });
     begin = end;
   }
-  float* planes = shape_.padded() ? padded_gradient_.data() : dx;
+  if (shape_.padded()) place.padded_gradient.resize(shape_.in_channels * plane);
+  float* planes = shape_.padded() ? place.padded_gradient.data() : dx;
   kernels_.panel_to_planes(gradient, plane, shape_.in_channels, planes, plane);
   if (!shape_.padded()) return;
   for (std::size_t c = 0; c < shape_.in_channels; ++c) {
@@ -193,11 +220,11 @@ void PooledGradient::write_input_gradient(float* dx) {
   }
 }
 
-void PooledGradient::add_sample(const float* image, const float* dy, const std::uint8_t* choices, float* dx) {
-  find_winners(dy, choices);
-  fill_image_panel(image);
-  add_weight_gradient();
-  if (dx != nullptr) write_input_gradient(dx);
+void PooledGradient::take_sample(std::size_t slot, std::size_t worker, const float* image, const float* dy,
+                                 const std::uint8_t* choices, float* dx) {
+  find_winners(dy, choices, slots_[slot]);
+  fill_image_panel(image, slots_[slot]);
+  if (dx != nullptr) write_input_gradient(slots_[slot], places_[worker], dx);
 }
 
 void PooledGradient::finish(float* dweights, float* dbias) {

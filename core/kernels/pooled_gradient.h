@@ -23,9 +23,17 @@ class PooledGradient final {
  public:
   PooledGradient(const ConvPlan& plan, const KernelTable& kernels);
 
-  void begin(const float* weights, bool wants_input_gradient);
+  /// Returns how many samples are kept at once: so many slots there are. Samples go through in groups: first
+  /// take_sample() for each, in any order and by any worker, then add_weight_gradient() for each piece.
+  [[nodiscard]] std::size_t begin(const float* weights, bool wants_input_gradient, std::size_t samples,
+                                  std::size_t workers);
   /// `image` is padded; `dy` and `choices` are one sample's; `dx` is null unless begin() was told otherwise.
-  void add_sample(const float* image, const float* dy, const std::uint8_t* choices, float* dx);
+  void take_sample(std::size_t slot, std::size_t worker, const float* image, const float* dy,
+                   const std::uint8_t* choices, float* dx);
+  /// Into which the output channels are shared out.
+  [[nodiscard]] std::size_t pieces() const { return pieces_; }
+  /// Adds slots 0 to samples - 1, in this order, to the sums of one piece.
+  void add_weight_gradient(std::size_t piece, std::size_t samples);
   void finish(float* dweights, float* dbias);
 
  private:
@@ -39,10 +47,26 @@ class PooledGradient final {
   void plan_patches();
   void plan_turned_image();
   void add_run(std::size_t offset, std::size_t stride, std::size_t vectors);
-  void fill_image_panel(const float* image);
-  void find_winners(const float* dy, const std::uint8_t* choices);
-  void add_weight_gradient();
-  void write_input_gradient(float* dx);
+  /// What the weights' sums need of one sample.
+  struct Slot {
+    std::vector<float> image_panel;
+    std::vector<WeightedRow> winners;       ///< panel row and gradient, channel after channel
+    std::vector<std::size_t> first_winner;  ///< of each channel; one more at the end
+    std::vector<float> bias;                ///< the sample's sum of each channel
+  };
+  /// What a worker needs for an input's gradient.
+  struct Place {
+    std::vector<float> image_gradient_panel;
+    std::vector<float> padded_gradient;
+    std::vector<WeightedRow> by_pixel;  ///< the winners: channel and gradient, pixel after pixel
+    std::vector<std::size_t> end_of_pixel;
+  };
+
+  void fill_image_panel(const float* image, Slot& slot) const;
+  void find_winners(const float* dy, const std::uint8_t* choices, Slot& slot) const;
+  void sort_winners(const Slot& slot, Place& place) const;
+  void write_input_gradient(const Slot& slot, Place& place, float* dx) const;
+  void add_channel(const Slot& slot, std::size_t channel);
   template <typename Task>
   void for_each_segment_pair(Task&& task) const;
 
@@ -62,13 +86,10 @@ class PooledGradient final {
   std::vector<float> weight_rows_;        ///< [out channel][segments]
   std::vector<float> weight_sums_;        ///< the same for their gradient
   std::vector<float> bias_sums_;
-  std::vector<float> image_panel_;
-  std::vector<float> image_gradient_panel_;
-  std::vector<float> padded_gradient_;
-  std::vector<WeightedRow> winners_;       ///< of one sample: panel row and gradient, channel after channel
-  std::vector<std::size_t> first_winner_;  ///< of each channel; one more at the end
-  std::vector<WeightedRow> by_pixel_;      ///< the same winners: channel and gradient, pixel after pixel
-  std::vector<std::size_t> end_of_pixel_;
+  std::size_t panel_size_ = 0;
+  std::size_t pieces_ = 1;
+  std::vector<Slot> slots_;
+  std::vector<Place> places_;
 };
 
 }  // namespace aflguard::kernels

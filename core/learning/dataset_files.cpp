@@ -37,6 +37,13 @@ Result<Dataset> read(const DatasetFiles& files, const ModelDescription& model) {
   return internal_error("a data set of no known format");
 }
 
+/// Bytes are ids as they are, not pixels that are divided by 255.
+Status take_ids(Dataset& data, const ModelDescription& model, const std::string& what) {
+  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&data.features))
+    data.features = std::vector<float>(bytes->begin(), bytes->end());
+  return check_input_ids(model, std::get<std::vector<float>>(data.features), what);
+}
+
 }  // namespace
 
 CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model) {
@@ -45,6 +52,7 @@ CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model)
   options.label_column = files.label_column;
   options.classes = model.classes();
   options.sample_shape = model.input_shape;
+  options.ids = model.input_ids;
   options.range = files.range;
   return options;
 }
@@ -61,6 +69,7 @@ Result<Dataset> load_dataset(const DatasetFiles& files, const ModelDescription& 
                          shape_text(model.input_shape));
   }
   data.sample_shape = model.input_shape;
+  if (model.input_type == InputType::kInt64) TRY_STATUS(take_ids(data, model, files.features.string()));
   if (data.size() == 0) return invalid_input(files.features.string() + " holds no samples");
   return data;
 }

@@ -1,8 +1,11 @@
 #include "core/learning/model_description.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "core/base/sha256.h"
 #include "core/learning/data/shape.h"
@@ -13,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kManifestVersion = 1;
+constexpr int kManifestVersionWithIds = 2;  ///< older programs would feed such a model numbers
 constexpr std::size_t kMaxParameters = 100'000;
 constexpr std::size_t kMaxRank = 16;
 constexpr std::size_t kMaxElements = std::size_t{1} << 32;
@@ -61,17 +65,32 @@ Result<Parameter> parse_parameter(const Json& json, std::size_t expected_offset)
   return corrupt("manifest: '" + parameter.name + "' has the unknown initializer '" + kind + "'");
 }
 
+Status parse_input(const Json& json, ModelDescription& model) {
+  const std::string type = json.value("input_type", std::string(to_string(InputType::kFloat32)));
+  if (type == to_string(InputType::kFloat32)) return {};
+  if (type != to_string(InputType::kInt64))
+    return unsupported("manifest: input_type is '" + type + "', this program knows float32 and int64");
+  model.input_type = InputType::kInt64;
+  model.input_ids = json.at("input_ids").get<std::int64_t>();
+  if (model.input_ids >= 1 && model.input_ids <= kMaxInputIds) return {};
+  return corrupt("manifest: input_ids is " + std::to_string(model.input_ids) + ", expected 1 to " +
+                 std::to_string(kMaxInputIds));
+}
+
 Result<ModelDescription> parse_checked(const Json& json) {
   if (json.value("format", "") != "aflguard-model") return corrupt("manifest: this is not a model package");
-  if (const int version = json.at("version").get<int>(); version != kManifestVersion) {
-    return unsupported("manifest: version " + std::to_string(version) + ", this program reads version " +
-                       std::to_string(kManifestVersion) + "; build the package again");
+  if (const int version = json.at("version").get<int>();
+      version < kManifestVersion || version > kManifestVersionWithIds) {
+    return unsupported("manifest: version " + std::to_string(version) + ", this program reads versions " +
+                       std::to_string(kManifestVersion) + " to " + std::to_string(kManifestVersionWithIds) +
+                       "; build the package again");
   }
   ModelDescription model;
   model.name = json.at("name").get<std::string>();
   TRY(model.input_shape, parse_shape(json.at("input_shape"), "input_shape"));
   TRY(model.output_shape, parse_shape(json.at("output_shape"), "output_shape"));
   TRY(model.loss, parse_loss(json.at("loss").get<std::string>()));
+  TRY_STATUS(parse_input(json, model));
   model.opset = json.at("opset").get<int>();
   const Json& parameters = json.at("parameters");
   if (!parameters.is_array() || parameters.empty() || parameters.size() > kMaxParameters) {
@@ -106,6 +125,26 @@ Result<Loss> parse_loss(std::string_view text) {
   return invalid_input("unknown loss '" + std::string(text) + "'; use cross-entropy or mse");
 }
 
+std::string_view to_string(InputType type) {
+  return type == InputType::kInt64 ? "int64" : "float32";
+}
+
+Status check_input_ids(const ModelDescription& model, std::span<const float> features,
+                       const std::string& what) {
+  if (model.input_type != InputType::kInt64) return {};
+  const auto limit = static_cast<float>(model.input_ids);
+  const auto odd = std::ranges::find_if(features, [limit](float value) {
+    return !(value >= 0 && value < limit && value == std::floor(value));
+  });
+  if (odd == features.end()) return {};
+  const auto place = static_cast<std::size_t>(odd - features.begin());
+  const std::size_t width = std::max<std::size_t>(1, model.input_size());
+  std::ostringstream text;
+  text << what << ": number " << place % width << " of sample " << place / width << " is " << *odd
+       << ", model '" << model.name << "' takes ids: whole numbers from 0 to " << model.input_ids - 1;
+  return invalid_input(text.str());
+}
+
 std::size_t Parameter::size() const {
   return element_count(shape);
 }
@@ -135,12 +174,16 @@ std::string layout_hash(const ModelDescription& model) {
 std::string manifest_json(const ModelDescription& model) {
   Json json;
   json["format"] = "aflguard-model";
-  json["version"] = kManifestVersion;
+  json["version"] = model.input_type == InputType::kInt64 ? kManifestVersionWithIds : kManifestVersion;
   json["name"] = model.name;
   json["hash"] = model.hash;
   json["dimension"] = model.dimension();
   json["input_shape"] = model.input_shape;
   json["output_shape"] = model.output_shape;
+  if (model.input_type == InputType::kInt64) {
+    json["input_type"] = to_string(model.input_type);
+    json["input_ids"] = model.input_ids;
+  }
   json["loss"] = to_string(model.loss);
   json["opset"] = model.opset;
   for (const Parameter& p : model.parameters) {

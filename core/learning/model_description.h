@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,17 @@ enum class Loss : std::uint8_t { kCrossEntropy, kMeanSquaredError };
 
 [[nodiscard]] std::string_view to_string(Loss loss);  // "cross-entropy", "mse"
 [[nodiscard]] Result<Loss> parse_loss(std::string_view text);
+
+/// What the numbers of a sample are to the model. Samples hold them as float32 either way.
+enum class InputType : std::uint8_t {
+  kFloat32,
+  kInt64,  ///< ids: whole numbers that an embedding looks up, from 0 on
+};
+
+[[nodiscard]] std::string_view to_string(InputType type);  // "float32", "int64"
+
+/// Float32 holds every whole number below this one, and no larger ids are possible.
+inline constexpr std::int64_t kMaxInputIds = std::int64_t{1} << 24;
 
 /// How a parameter gets its first value when a model is initialised from a seed.
 enum class Initializer : std::uint8_t {
@@ -43,6 +55,8 @@ struct ModelDescription {
   std::vector<std::size_t> input_shape;   ///< of one sample, without the batch dimension
   std::vector<std::size_t> output_shape;  ///< of one sample: {classes} for cross-entropy
   Loss loss = Loss::kCrossEntropy;
+  InputType input_type = InputType::kFloat32;
+  std::int64_t input_ids = 0;  ///< for kInt64: a sample holds ids from 0 to this - 1
   int opset = 0;
   std::string hash;  ///< layout_hash(*this), hex
 
@@ -59,6 +73,11 @@ struct ModelDescription {
 /// loss. Two packages with the same hash exchange updates; the graphs may differ (standard or fused
 /// operators).
 [[nodiscard]] std::string layout_hash(const ModelDescription& model);
+
+/// kInvalidInput, naming the first number that is not an id of the model, its place and the limit; never for
+/// a model on numbers. `features` are whole samples; `what` names them.
+[[nodiscard]] Status check_input_ids(const ModelDescription& model, std::span<const float> features,
+                                     const std::string& what);
 
 /// The manifest as JSON text, and back. Reading refuses unknown versions, gaps in the layout and a wrong
 /// hash.

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/kernels/convolution.h"
+#include "core/kernels/worker_threads.h"
 
 namespace aflguard {
 namespace {
@@ -69,12 +70,23 @@ class Attributes {
   Ort::ConstKernelInfo info_;
 };
 
+/// What the operators of one session share.
+struct Shared {
+  kernels::WorkerThreads workers;
+  kernels::Scratch scratch;
+
+  [[nodiscard]] kernels::Workshop workshop() { return {workers, scratch}; }
+};
+
 /// One operator for ONNX Runtime: its signature from Kernel's constants, its work from Kernel::compute.
 template <typename Kernel>
 struct Operator final : Ort::CustomOpBase<Operator<Kernel>, Kernel, /*WithStatus=*/true> {
+  explicit Operator(Shared& with) : shared(with) {}
+  Shared& shared;
+
   OrtStatusPtr CreateKernelV2(const OrtApi&, const OrtKernelInfo* info, void** kernel) const {
     return guarded([&] {
-      *kernel = std::make_unique<Kernel>(Attributes(info)).release();
+      *kernel = std::make_unique<Kernel>(Attributes(info), shared).release();
       return Ort::Status();
     });
   }
@@ -165,7 +177,8 @@ class ConvKernel : public KernelBase {
   static constexpr std::size_t kOutputs = Pooled ? 2 : 1, kRequiredOutputs = kOutputs;
   static constexpr std::size_t kByteOutput = Pooled ? 1 : kNone;
 
-  explicit ConvKernel(const Attributes& attributes) : convolution_(attributes, Pooled) {}
+  ConvKernel(const Attributes& attributes, Shared& shared)
+      : convolution_(attributes, Pooled), shared_(shared) {}
 
   Ort::Status compute(Ort::KernelContext& context) {
     const Input x = float_input(context, 0);
@@ -187,13 +200,15 @@ class ConvKernel : public KernelBase {
       choices =
           context.GetOutput(1, Dimensions{x.shape[0], size}).template GetTensorMutableData<std::uint8_t>();
     }
-    convolution->forward({x.extent(0), x.data, w.data, bias, convolution_.rectify(), y, choices});
+    convolution->forward({x.extent(0), x.data, w.data, bias, convolution_.rectify(), y, choices},
+                         shared_.workshop());
     return {};
   }
   OrtStatusPtr ComputeV2(OrtKernelContext* context) { return run(*this, context); }
 
  private:
   ConvolutionForShape convolution_;
+  Shared& shared_;
 };
 
 template <bool Pooled>
@@ -204,7 +219,8 @@ class ConvGradKernel : public KernelBase {
   static constexpr std::size_t kOutputs = 3, kRequiredOutputs = 2;
   static constexpr std::size_t kByteInput = Pooled ? 3 : kNone;
 
-  explicit ConvGradKernel(const Attributes& attributes) : convolution_(attributes, Pooled) {}
+  ConvGradKernel(const Attributes& attributes, Shared& shared)
+      : convolution_(attributes, Pooled), shared_(shared) {}
 
   Ort::Status compute(Ort::KernelContext& context) {
     const Input dy = float_input(context, 0);
@@ -232,7 +248,7 @@ class ConvGradKernel : public KernelBase {
     task.dweights = float_output(context, 0, w.shape);
     task.dbias = float_output(context, 1, {w.shape[0]});
     if (context.GetOutputCount() > 2) task.dx = float_output(context, 2, x.shape);
-    convolution->backward(task);
+    convolution->backward(task, shared_.workshop());
     return {};
   }
   OrtStatusPtr ComputeV2(OrtKernelContext* context) { return run(*this, context); }
@@ -251,6 +267,7 @@ class ConvGradKernel : public KernelBase {
   }
 
   ConvolutionForShape convolution_;
+  Shared& shared_;
 };
 
 // ---- Batch normalisation
@@ -267,14 +284,26 @@ std::optional<ChannelLayout> channel_layout(const Input& x) {
   return ChannelLayout{x.extent(0), x.extent(1), static_cast<std::size_t>(plane)};
 }
 
+/// Channels are independent: every worker takes the next one.
+template <typename Task>
+void for_each_channel(kernels::Workers& workers, const Task& task, void (*kernel)(const Task&)) {
+  const std::size_t pieces = workers.count() == 1 ? 1 : task.channels;
+  kernels::for_each_item(workers, pieces, [&](std::size_t piece, std::size_t) {
+    Task part = task;
+    part.first_channel = task.channels * piece / pieces;
+    part.end_channel = task.channels * (piece + 1) / pieces;
+    kernel(part);
+  });
+}
+
 class BatchNormKernel : public KernelBase {
  public:
   static constexpr const char* kName = "BatchNorm";
   static constexpr std::size_t kInputs = 4, kRequiredInputs = 3;
   static constexpr std::size_t kOutputs = 3, kRequiredOutputs = 3;
 
-  explicit BatchNormKernel(const Attributes& attributes)
-      : rectify_(attributes.flag("relu")), epsilon_(attributes.number("epsilon")) {}
+  BatchNormKernel(const Attributes& attributes, Shared& shared)
+      : rectify_(attributes.flag("relu")), epsilon_(attributes.number("epsilon")), shared_(shared) {}
 
   Ort::Status compute(Ort::KernelContext& context) {
     const Input x = float_input(context, 0);
@@ -290,10 +319,21 @@ class BatchNormKernel : public KernelBase {
       if (r.shape != x.shape) return refuse("BatchNorm: the residual has another shape than the input");
       residual = r.data;
     }
-    kernels::best_kernels().batch_norm_forward(
-        {layout->samples, layout->channels, layout->plane, x.data, scale.data, bias.data, residual, rectify_,
-         epsilon_, float_output(context, 0, x.shape), float_output(context, 1, scale.shape),
-         float_output(context, 2, scale.shape)});
+    const kernels::BatchNormForward task{layout->samples,
+                                         layout->channels,
+                                         layout->plane,
+                                         0,
+                                         layout->channels,
+                                         x.data,
+                                         scale.data,
+                                         bias.data,
+                                         residual,
+                                         rectify_,
+                                         epsilon_,
+                                         float_output(context, 0, x.shape),
+                                         float_output(context, 1, scale.shape),
+                                         float_output(context, 2, scale.shape)};
+    for_each_channel(shared_.workers, task, kernels::best_kernels().batch_norm_forward);
     return {};
   }
   OrtStatusPtr ComputeV2(OrtKernelContext* context) { return run(*this, context); }
@@ -301,6 +341,7 @@ class BatchNormKernel : public KernelBase {
  private:
   bool rectify_;
   float epsilon_;
+  Shared& shared_;
 };
 
 class BatchNormGradKernel : public KernelBase {
@@ -309,7 +350,7 @@ class BatchNormGradKernel : public KernelBase {
   static constexpr std::size_t kInputs = 6, kRequiredInputs = 5;
   static constexpr std::size_t kOutputs = 4, kRequiredOutputs = 3;
 
-  explicit BatchNormGradKernel(const Attributes&) {}
+  BatchNormGradKernel(const Attributes&, Shared& shared) : shared_(shared) {}
 
   Ort::Status compute(Ort::KernelContext& context) {
     const Input dy = float_input(context, 0);
@@ -328,34 +369,58 @@ class BatchNormGradKernel : public KernelBase {
       if (result.shape != x.shape) return refuse("BatchNormGrad: Y has another shape than X");
       y = result.data;
     }
-    kernels::best_kernels().batch_norm_backward(
-        {layout->samples, layout->channels, layout->plane, dy.data, x.data, y, scale.data, mean.data,
-         inverse_std.data, float_output(context, 0, x.shape), float_output(context, 1, scale.shape),
-         float_output(context, 2, scale.shape),
-         context.GetOutputCount() > 3 ? float_output(context, 3, x.shape) : nullptr});
+    const kernels::BatchNormBackward task{
+        layout->samples,
+        layout->channels,
+        layout->plane,
+        0,
+        layout->channels,
+        dy.data,
+        x.data,
+        y,
+        scale.data,
+        mean.data,
+        inverse_std.data,
+        float_output(context, 0, x.shape),
+        float_output(context, 1, scale.shape),
+        float_output(context, 2, scale.shape),
+        context.GetOutputCount() > 3 ? float_output(context, 3, x.shape) : nullptr};
+    for_each_channel(shared_.workers, task, kernels::best_kernels().batch_norm_backward);
     return {};
   }
   OrtStatusPtr ComputeV2(OrtKernelContext* context) { return run(*this, context); }
+
+ private:
+  Shared& shared_;
 };
 
 }  // namespace
 
-Ort::CustomOpDomain make_fused_operator_domain() {
-  // Operators hold no state; sessions keep pointers to them, so they live as long as the program.
-  static const Operator<ConvKernel<false>> conv;
-  static const Operator<ConvGradKernel<false>> conv_grad;
-  static const Operator<ConvKernel<true>> conv_pool;
-  static const Operator<ConvGradKernel<true>> conv_pool_grad;
-  static const Operator<BatchNormKernel> batch_norm;
-  static const Operator<BatchNormGradKernel> batch_norm_grad;
-  Ort::CustomOpDomain domain("aflguard");
-  domain.Add(&conv);
-  domain.Add(&conv_grad);
-  domain.Add(&conv_pool);
-  domain.Add(&conv_pool_grad);
-  domain.Add(&batch_norm);
-  domain.Add(&batch_norm_grad);
-  return domain;
+struct FusedOperators::Parts {
+  explicit Parts(int threads) : shared{kernels::WorkerThreads(static_cast<std::size_t>(threads)), {}} {
+    domain.Add(&conv);
+    domain.Add(&conv_grad);
+    domain.Add(&conv_pool);
+    domain.Add(&conv_pool_grad);
+    domain.Add(&batch_norm);
+    domain.Add(&batch_norm_grad);
+  }
+
+  Shared shared;
+  Operator<ConvKernel<false>> conv{shared};
+  Operator<ConvGradKernel<false>> conv_grad{shared};
+  Operator<ConvKernel<true>> conv_pool{shared};
+  Operator<ConvGradKernel<true>> conv_pool_grad{shared};
+  Operator<BatchNormKernel> batch_norm{shared};
+  Operator<BatchNormGradKernel> batch_norm_grad{shared};
+  Ort::CustomOpDomain domain{"aflguard"};
+};
+
+FusedOperators::FusedOperators(int threads) : parts_(std::make_unique<Parts>(threads)) {}
+FusedOperators::~FusedOperators() = default;
+
+const Ort::CustomOpDomain& FusedOperators::domain() const {
+  return parts_->domain;
 }
 
 }  // namespace aflguard

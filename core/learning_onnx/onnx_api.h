@@ -14,7 +14,6 @@ struct OnnxRuntime::Internals {
   std::string version;
   std::string path;
   Ort::Env environment{nullptr};
-  Ort::CustomOpDomain fused_operators{nullptr};
 };
 
 }  // namespace aflguard

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "core/learning_onnx/fused_operators.h"
+#include "core/kernels/instruction_set.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {
@@ -86,6 +86,7 @@ const std::string& OnnxRuntime::path() const {
 }
 
 Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) {
+  TRY_STATUS(check_instruction_set());  // of the fused operators
   // Releases from 1.29 on report usage unless told otherwise before their environment exists.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/1);
   TRY(const auto loaded, open_first(candidates(library)));
@@ -104,7 +105,6 @@ Result<std::shared_ptr<OnnxRuntime>> OnnxRuntime::load(const fs::path& library) 
     // Errors come back as exceptions; its log would repeat them in many lines on standard error.
     internals->environment = Ort::Env(ORT_LOGGING_LEVEL_FATAL, "aflguard");
     internals->environment.DisableTelemetryEvents();
-    internals->fused_operators = make_fused_operator_domain();
     return std::shared_ptr<OnnxRuntime>(new OnnxRuntime(std::move(internals)));
   } catch (const Ort::Exception& problem) {
     return internal_error("ONNX Runtime " + version + " did not start: " + problem.what());

@@ -20,7 +20,8 @@ namespace aflguard {
 /// Any release from 1.21 on works. Its telemetry is switched off before the library is loaded.
 class OnnxRuntime final {
  public:
-  /// kNotFound, naming every place tried; kUnsupported, naming the version found, when it is too old.
+  /// kNotFound, naming every place tried; kUnsupported, naming the version found, when it is too old;
+  /// kInvalidInput when AFLGUARD_KERNELS names no variant of the fused operators that this machine runs.
   [[nodiscard]] static Result<std::shared_ptr<OnnxRuntime>> load(const std::filesystem::path& library = {});
   ~OnnxRuntime();
   OnnxRuntime(const OnnxRuntime&) = delete;

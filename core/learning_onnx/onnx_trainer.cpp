@@ -7,14 +7,16 @@
 #include <numeric>
 #include <optional>
 
+#include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {
 namespace {
 
-Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTrainerOptions& options) {
+/// `operators`: null for a graph of standard operators alone.
+Ort::SessionOptions session_options(const FusedOperators* operators, const OnnxTrainerOptions& options) {
   Ort::SessionOptions session;
-  session.SetIntraOpNumThreads(options.threads);
+  session.SetIntraOpNumThreads(operators == nullptr ? options.threads : 1);
   session.SetInterOpNumThreads(1);
   session.SetExecutionMode(ExecutionMode::ORT_SEQUENTIAL);
   session.SetGraphOptimizationLevel(GraphOptimizationLevel::ORT_ENABLE_ALL);
@@ -24,7 +26,7 @@ Ort::SessionOptions session_options(const OnnxRuntime& runtime, const OnnxTraine
   session.AddConfigEntry("session.inter_op.allow_spinning", "0");
   // It moves a Pad node's extents into the pool behind it and then refuses them when they exceed the kernel.
   session.AddConfigEntry("optimization.disable_specified_optimizers", "Pad_Fusion");
-  session.Add(runtime.internals().fused_operators);
+  if (operators != nullptr) session.Add(operators->domain());
   if (!options.profile_prefix.empty()) session.EnableProfiling(options.profile_prefix.c_str());
   return session;
 }
@@ -76,7 +78,7 @@ class OnnxTrainer final : public Trainer {
                                        std::span<float> gradient) override {
     TRY_STATUS(check_batch(theta, batch, gradient));
     try {
-      TRY_STATUS(open(train_session_, train_graph_));
+      TRY_STATUS(open(train_session_, train_graph_, fused_ ? &fused_operators() : nullptr));
       float loss = 0;
       std::vector<const char*> input_names;
       std::vector<const char*> output_names = {"loss"};
@@ -92,7 +94,7 @@ class OnnxTrainer final : public Trainer {
                                                           view.shape.data(), view.shape.size()));
       }
       input_names.insert(input_names.end(), {"x", "y"});
-      inputs.push_back(float_tensor(batch.features, batched(batch.size, description_.input_shape)));
+      inputs.push_back(samples(batch.features, batch.size));
       inputs.push_back(target(batch));
       train_session_->Run(Ort::RunOptions{nullptr}, input_names.data(), inputs.data(), inputs.size(),
                           output_names.data(), outputs.data(), outputs.size());
@@ -113,11 +115,11 @@ class OnnxTrainer final : public Trainer {
       return wrong_size("the output buffer", outputs.size(), count * description_.output_size());
     }
     if (count == 0) return {};
+    TRY_STATUS(check_input_ids(description_, features, "x"));
     try {
-      TRY_STATUS(open(eval_session_, eval_graph_));
+      TRY_STATUS(open(eval_session_, eval_graph_, nullptr));
       const auto d = static_cast<std::int64_t>(theta.size());
-      const std::array inputs = {float_tensor(theta, {d}),
-                                 float_tensor(features, batched(count, description_.input_shape))};
+      const std::array inputs = {float_tensor(theta, {d}), samples(features, count)};
       const auto shape = batched(count, description_.output_shape);
       std::array results = {Ort::Value::CreateTensor<float>(memory_, outputs.data(), outputs.size(),
                                                             shape.data(), shape.size())};
@@ -153,6 +155,7 @@ class OnnxTrainer final : public Trainer {
     if (batch.size == 0) return invalid_input("the batch is empty; at least one sample is needed");
     const std::size_t wanted = batch.size * description_.input_size();
     if (batch.features.size() != wanted) return wrong_size("x", batch.features.size(), wanted);
+    TRY_STATUS(check_input_ids(description_, batch.features, "x"));
     if (description_.loss == Loss::kMeanSquaredError) {
       const std::size_t values = batch.size * description_.output_size();
       return batch.values.size() == values ? Status{} : wrong_size("y", batch.values.size(), values);
@@ -175,6 +178,15 @@ class OnnxTrainer final : public Trainer {
                                            shape.data(), shape.size());
   }
 
+  /// x as the graph takes it: the samples themselves, or the ids that they hold.
+  [[nodiscard]] Ort::Value samples(std::span<const float> features, std::size_t count) {
+    const auto shape = batched(count, description_.input_shape);
+    if (description_.input_type == InputType::kFloat32) return float_tensor(features, shape);
+    ids_.assign(features.begin(), features.end());
+    return Ort::Value::CreateTensor<std::int64_t>(memory_, ids_.data(), ids_.size(), shape.data(),
+                                                  shape.size());
+  }
+
   [[nodiscard]] Ort::Value target(const Batch& batch) const {
     if (description_.loss == Loss::kMeanSquaredError) {
       return float_tensor(batch.values, batched(batch.size, description_.output_shape));
@@ -184,8 +196,15 @@ class OnnxTrainer final : public Trainer {
                                                   batch.labels.size(), &size, 1);
   }
 
+  /// Made with the session, so that a trainer that only evaluates starts no threads.
+  [[nodiscard]] const FusedOperators& fused_operators() {
+    if (!fused_operators_) fused_operators_.emplace(options_.threads);
+    return *fused_operators_;
+  }
+
   /// Makes the session on first use and lets go of the graph's bytes.
-  [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph) {
+  [[nodiscard]] Status open(std::optional<Ort::Session>& session, std::string& graph,
+                            const FusedOperators* operators) {
     if (session) return {};
     // ONNX Runtime keeps the domains of custom operators in one table of the process, and looks into it and
     // adds to it without a lock: sessions that begin at the same moment would refuse each other's domain.
@@ -193,7 +212,7 @@ class OnnxTrainer final : public Trainer {
     const std::scoped_lock lock(one_at_a_time);
     try {
       session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
-                      session_options(*runtime_, options_));
+                      session_options(operators, options_));
     } catch (const Ort::Exception& problem) {
       return corrupt("ONNX Runtime " + runtime_->version() + " refused a graph of model '" +
                      description_.name + "': " + one_line(problem.what()));
@@ -210,7 +229,9 @@ class OnnxTrainer final : public Trainer {
   std::string train_graph_;
   std::string eval_graph_;
   OnnxTrainerOptions options_;
+  std::optional<FusedOperators> fused_operators_;  // before the sessions, which it must outlive
   Ort::MemoryInfo memory_;
+  std::vector<std::int64_t> ids_;  ///< of the samples that the graph reads now
   std::optional<Ort::Session> train_session_;
   std::optional<Ort::Session> eval_session_;
 };

@@ -18,14 +18,15 @@ enum class GraphChoice : std::uint8_t {
 
 struct OnnxTrainerOptions {
   GraphChoice graph = GraphChoice::kFastest;
-  int threads = 1;              ///< of ONNX Runtime inside one operator; > 0
+  int threads = 1;              ///< that share one operator's work; > 0
   bool allow_spinning = false;  ///< let idle threads burn CPU: lower latency, rude on shared boards
   /// Not empty: ONNX Runtime writes the time of every operator to PREFIX*.json when the trainer is destroyed.
   std::string profile_prefix = {};
 };
 
 /// A Trainer that runs a package's graphs. Sessions are made when first used, so that a device which only
-/// trains never pays for evaluation. Results repeat bitwise at a fixed thread count on one machine.
+/// trains never pays for evaluation. Results repeat bitwise on one machine; fused graphs
+/// give the same bits for any number of threads.
 [[nodiscard]] Result<std::unique_ptr<Trainer>> make_onnx_trainer(std::shared_ptr<const OnnxRuntime> runtime,
                                                                  ModelPackage package,
                                                                  const OnnxTrainerOptions& options = {});

@@ -16,4 +16,10 @@ double resident_megabytes() {
                    : 0;
 }
 
+std::size_t machine_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+}
+
 }  // namespace aflguard

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -59,7 +60,7 @@ using BusEvent =
 /// Counters since the start, for telemetry.
 struct BusCounters {
   std::uint64_t received = 0;
-  std::uint64_t dropped = 0;  ///< received, and thrown away because the queue was full
+  std::uint64_t dropped = 0;  ///< thrown away because the queue was full, or its topic's part of it
   std::uint64_t connections = 0;
 };
 
@@ -102,6 +103,10 @@ class MessageBus {
   virtual void stop() = 0;
 
   [[nodiscard]] virtual BusCounters counters() const = 0;
+
+  /// How many messages were dropped since the last call, by topic: because too many of that topic waited, or
+  /// too many at all. Of very many topics some are left out.
+  [[nodiscard]] virtual std::map<std::string, std::uint64_t> take_dropped() { return {}; }
 };
 
 }  // namespace aflguard

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/bounded_queue.h"
+#include "core/base/fair_queue.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/backoff.h"
 #include "core/transport_mqtt/paho_options.h"
@@ -29,6 +29,8 @@ constexpr std::chrono::seconds kSubscribeTimeout(20);
 constexpr milliseconds kGoodbyeTimeout(2000);
 /// A connection on which nothing has come for this long is quiet.
 constexpr milliseconds kSilence(50);
+/// Topics whose dropped messages are counted one by one.
+constexpr std::size_t kMaxDroppedTopics = 1000;
 
 const char* protocol_name(int version) {
   return version >= MQTTVERSION_5 ? "MQTT 5" : "MQTT 3.1.1";
@@ -54,7 +56,10 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
         uri_(paho_server_uri(options)),
         version_(options.protocol == MqttProtocol::kMqtt311 ? MQTTVERSION_3_1_1 : MQTTVERSION_5),
         backoff_(options.shortest_backoff, options.longest_backoff, options.jitter_seed),
-        events_(options.max_queued_messages, options.max_queued_bytes) {}
+        events_({.max_items = options.max_queued_messages,
+                 .max_cost = options.max_queued_bytes,
+                 .max_items_per_key = options.max_queued_messages_per_topic,
+                 .max_cost_per_key = options.max_queued_bytes_per_topic}) {}
   ~Connection() override { stop(); }
 
   void start() {
@@ -97,13 +102,15 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   Result<PublishId> publish_best_effort(const Message& message);
 
   std::optional<BusEvent> next_event(Clock::time_point deadline) { return events_.pop_until(deadline); }
-  void wake() { events_.push_always(BusWoken{}); }
+  void wake() { events_.push_first(BusWoken{}); }
 
   [[nodiscard]] BusCounters counters() const {
     const std::lock_guard lock(mutex_);
-    BusCounters counters = counters_;
-    counters.dropped = events_.refused();
-    return counters;
+    return counters_;
+  }
+  [[nodiscard]] std::map<std::string, std::uint64_t> take_dropped() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(dropped_, {});
   }
 
  private:
@@ -147,7 +154,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   int version_;
   bool has_connected_with_version_ = false;
   Backoff backoff_;
-  BoundedQueue<BusEvent> events_;
+  FairQueue<BusEvent> events_;
   std::thread keeper_;
 
   mutable std::mutex mutex_;
@@ -160,6 +167,7 @@ class MqttBus::Connection final : public mqtt::iaction_listener {
   std::set<PublishId> on_their_way_;
   PublishId last_id_ = 0;
   BusCounters counters_;
+  std::map<std::string, std::uint64_t> dropped_;  ///< by topic; a bounded number of them
   std::string lost_reason_;
   bool lost_ = false;
   bool taken_over_ = false;
@@ -215,7 +223,7 @@ void MqttBus::Connection::on_success(const mqtt::token& token) {
     const std::lock_guard lock(mutex_);
     if (on_their_way_.erase(id) == 0) return;  // of an older connection
   }
-  events_.push_always(BusPublished{id});
+  events_.push_first(BusPublished{id});
 }
 
 void MqttBus::Connection::on_failure(const mqtt::token& token) {
@@ -224,18 +232,25 @@ void MqttBus::Connection::on_failure(const mqtt::token& token) {
     const std::lock_guard lock(mutex_);
     if (on_their_way_.erase(id) == 0) return;
   }
-  events_.push_always(BusPublishFailed{id, "refused with code " + std::to_string(token.get_return_code())});
+  events_.push_first(BusPublishFailed{id, "refused with code " + std::to_string(token.get_return_code())});
 }
 
 void MqttBus::Connection::on_message(const mqtt::const_message_ptr& message) {
   if (!message) return;
   const mqtt::binary_ref& payload = message->get_payload_ref();
   const auto bytes = std::as_bytes(std::span(payload.data(), payload.size()));
-  const std::size_t cost = bytes.size() + message->get_topic().size();
-  const bool queued = events_.push(
-      BusReceived{{message->get_topic(), Bytes(bytes.begin(), bytes.end()), message->is_retained()}}, cost);
+  const std::string& topic = message->get_topic();
+  const auto pushed =
+      events_.push(topic, BusReceived{{topic, Bytes(bytes.begin(), bytes.end()), message->is_retained()}},
+                   bytes.size() + topic.size(),
+                   options_.wait_for_room > milliseconds::zero() ? Clock::now() + options_.wait_for_room
+                                                                 : Clock::time_point{});
   const std::lock_guard lock(mutex_);
-  if (queued) ++counters_.received;
+  using Pushed = FairQueue<BusEvent>::Pushed;
+  if (pushed == Pushed::kTaken || pushed == Pushed::kTookOldest) ++counters_.received;
+  if (pushed == Pushed::kTaken) return;
+  ++counters_.dropped;
+  if (dropped_.size() < kMaxDroppedTopics || dropped_.contains(topic)) ++dropped_[topic];
 }
 
 void MqttBus::Connection::on_lost(const std::string& cause) {
@@ -253,7 +268,7 @@ void MqttBus::Connection::fail_publishes(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     failed.swap(on_their_way_);
   }
-  for (const PublishId id : failed) events_.push_always(BusPublishFailed{id, reason});
+  for (const PublishId id : failed) events_.push_first(BusPublishFailed{id, reason});
 }
 
 void MqttBus::Connection::keep_connected() {
@@ -296,7 +311,7 @@ bool MqttBus::Connection::connect_once() {
     }
     has_connected_with_version_ = true;
     backoff_.reset();
-    events_.push_always(BusConnected{protocol_name(version_)});
+    events_.push_first(BusConnected{protocol_name(version_)});
     stay_connected(*client);
     return true;
   } catch (const mqtt::exception& error) {
@@ -446,7 +461,7 @@ void MqttBus::Connection::give_up(const std::string& reason) {
   }
   std::replace(text.begin(), text.end(), '\n', ' ');
   log_.warning("disconnected from " + text);
-  events_.push_always(BusDisconnected{text, taken_over});
+  events_.push_first(BusDisconnected{text, taken_over});
 }
 
 /// A broker without MQTT 5 may answer in any way it likes, so the other version gets its turn after any
@@ -525,6 +540,9 @@ void MqttBus::stop() {
 }
 BusCounters MqttBus::counters() const {
   return connection_->counters();
+}
+std::map<std::string, std::uint64_t> MqttBus::take_dropped() {
+  return connection_->take_dropped();
 }
 
 }  // namespace aflguard

@@ -27,6 +27,7 @@ class MqttBus final : public MessageBus {
   void wake() override;
   void stop() override;
   [[nodiscard]] BusCounters counters() const override;
+  [[nodiscard]] std::map<std::string, std::uint64_t> take_dropped() override;
 
  private:
   class Connection;

@@ -32,6 +32,13 @@ struct MqttOptions {
   /// Received messages that wait for next_event(); what comes on top is dropped and counted.
   std::size_t max_queued_messages = 4096;
   std::size_t max_queued_bytes = 64u << 20;
+  /// The same of one topic: beyond that its own oldest messages are dropped. Topics take turns.
+  std::size_t max_queued_messages_per_topic = SIZE_MAX;
+  std::size_t max_queued_bytes_per_topic = SIZE_MAX;
+  /// When the queue is full, nothing is read from the broker for so long before something is dropped.
+  /// Meanwhile publish() waits too, on every bus of this process (Paho has one lock): only for programs with
+  /// one bus that call next_event() on another thread.
+  std::chrono::milliseconds wait_for_room{0};
   /// Publishes that are on their way at a time.
   std::size_t max_publishes = 64;
   /// At least what one transfer has on its way at a time: Paho stalls for a second whenever it does not fit.

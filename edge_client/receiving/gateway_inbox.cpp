@@ -10,9 +10,9 @@ PieceAssemblerLimits limits_for(std::size_t max_envelope_bytes) {
   PieceAssemblerLimits limits;
   limits.max_envelope_bytes = max_envelope_bytes;
   limits.max_bytes_per_source = 2 * max_envelope_bytes;
-  limits.max_bytes = 2 * max_envelope_bytes;
+  limits.max_bytes = 2 * (max_envelope_bytes + kTransferOverhead);
   limits.max_transfers_per_source = 2;
-  limits.max_sources = 1;
+  limits.finished_places = 1;
   return limits;
 }
 
@@ -52,31 +52,51 @@ std::optional<Refusal> GatewayInbox::refuse_model(const ModelMessage& model) con
   return std::nullopt;
 }
 
+std::optional<Refusal> GatewayInbox::refuse_address(std::string_view what, const std::string& fleet,
+                                                    const std::string& device) const {
+  if (fleet == membership_.fleet && device == membership_.device) return std::nullopt;
+  return refuse(RefusalReason::kWrongFleet, std::string(what) + " for '" + device + "' in fleet '" + fleet +
+                                                "', this is '" + membership_.device + "' in '" +
+                                                membership_.fleet + "'");
+}
+
 Admitted<std::optional<GatewayMessage>> GatewayInbox::take_piece(std::span<const std::byte> message,
                                                                  std::chrono::steady_clock::time_point now) {
   assembler_.expire(now);
   TRY(auto envelope, assembler_.accept(kSource, message, now));
   if (!envelope) return std::optional<GatewayMessage>{};
   TRY(const VerifiedPayload payload, open(std::move(*envelope)));
-  if (payload.type() == PayloadType::kOffer) {
-    TRY(OfferMessage offer, take_offer(payload));
-    return std::optional<GatewayMessage>(std::move(offer));
+  switch (payload.type()) {
+    case PayloadType::kRefusal: {
+      TRY(RefusalMessage refusal, take_refusal(payload));
+      return std::optional<GatewayMessage>(std::move(refusal));
+    }
+    case PayloadType::kOffer: {
+      TRY(OfferMessage offer, take_offer(payload));
+      return std::optional<GatewayMessage>(std::move(offer));
+    }
+    case PayloadType::kDifference: {
+      TRY(DifferenceMessage difference, take_difference(payload));
+      return std::optional<GatewayMessage>(std::move(difference));
+    }
+    default: {
+      TRY(ReceivedVerdict verdict, take_verdict(payload));
+      return std::optional<GatewayMessage>(std::move(verdict));
+    }
   }
-  if (payload.type() == PayloadType::kDifference) {
-    TRY(DifferenceMessage difference, take_difference(payload));
-    return std::optional<GatewayMessage>(std::move(difference));
-  }
-  TRY(ReceivedVerdict verdict, take_verdict(payload));
-  return std::optional<GatewayMessage>(std::move(verdict));
+}
+
+Admitted<RefusalMessage> GatewayInbox::take_refusal(const VerifiedPayload& payload) const {
+  TRY(RefusalMessage refusal, decode_refusal(payload));
+  if (auto strange = refuse_address("a refusal", refusal.fleet, refusal.device)) return std::move(*strange);
+  return refusal;
 }
 
 Admitted<ReceivedVerdict> GatewayInbox::take_verdict(const VerifiedPayload& payload) const {
   ReceivedVerdict verdict;
   TRY(verdict.message, decode_verdict(payload));
-  if (verdict.message.fleet != membership_.fleet || verdict.message.device != membership_.device) {
-    return refuse(RefusalReason::kWrongFleet, "a verdict for '" + verdict.message.device + "' in fleet '" +
-                                                  verdict.message.fleet + "', this is '" +
-                                                  membership_.device + "' in '" + membership_.fleet + "'");
+  if (auto strange = refuse_address("a verdict", verdict.message.fleet, verdict.message.device)) {
+    return std::move(*strange);
   }
   if (verdict.message.model) verdict.model_refusal = refuse_model(*verdict.message.model);
   if (verdict.model_refusal) verdict.message.model.reset();

@@ -3,12 +3,14 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/membership.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
+#include "core/envelope/refusal_message.h"
 #include "core/verdict/refusal.h"
 
 namespace aflguard::edge {
@@ -21,7 +23,7 @@ struct ReceivedVerdict {
 };
 
 /// What a complete envelope of down/<device>/verdict may hold.
-using GatewayMessage = std::variant<ReceivedVerdict, OfferMessage, DifferenceMessage>;
+using GatewayMessage = std::variant<ReceivedVerdict, RefusalMessage, OfferMessage, DifferenceMessage>;
 
 /// From received bytes to the gateway's messages: everything is verified in here, so callers need not check
 /// again. Memory is bounded by the model's size.
@@ -42,9 +44,12 @@ class GatewayInbox final {
  private:
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
   [[nodiscard]] Admitted<ReceivedVerdict> take_verdict(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<RefusalMessage> take_refusal(const VerifiedPayload& payload) const;
   [[nodiscard]] Admitted<OfferMessage> take_offer(const VerifiedPayload& payload) const;
   [[nodiscard]] Admitted<DifferenceMessage> take_difference(const VerifiedPayload& payload) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
+  [[nodiscard]] std::optional<Refusal> refuse_address(std::string_view what, const std::string& fleet,
+                                                      const std::string& device) const;
 
   Membership membership_;
   const EnvelopeOpener& opener_;

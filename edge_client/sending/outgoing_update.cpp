@@ -10,6 +10,7 @@ Result<OutgoingUpdate> OutgoingUpdate::create(std::uint64_t sequence, Bytes enve
 }
 
 void OutgoingUpdate::send(MessageBus& bus, const std::string& topic) {
+  if (held_) return;
   while (auto piece = sender_.next()) {
     const auto id = bus.publish({topic, std::move(piece->message), false});
     if (!id.ok()) return sender_.failed(piece->index);
@@ -22,7 +23,7 @@ void OutgoingUpdate::published(PublishId id, Time now) {
   if (found == on_their_way_.end()) return;
   sender_.acknowledged(found->second);
   on_their_way_.erase(found);
-  if (sender_.all_acknowledged() && due_ == kNever) due_ = now + waits_.next();
+  if (sender_.all_acknowledged() && !held_ && due_ == kNever) due_ = now + waits_.next();
 }
 
 void OutgoingUpdate::failed(PublishId id) {
@@ -38,7 +39,7 @@ void OutgoingUpdate::link_lost() {
 }
 
 void OutgoingUpdate::connected(Time now) {
-  if (due_ == kNever) return;
+  if (due_ == kNever || held_) return;
   const auto wait = std::chrono::duration<double>(soon_) * random_.uniform(0.5, 1);
   due_ = std::min(due_, now + std::chrono::duration_cast<Time::duration>(wait));
 }
@@ -48,11 +49,18 @@ bool OutgoingUpdate::start_over_when_due(Time now) {
   sender_.start_over();
   on_their_way_.clear();  // an acknowledgement of the old round says nothing about the new one
   due_ = kNever;
+  held_ = false;
+  ++fruitless_sends_;
   return true;
 }
 
-void OutgoingUpdate::ask_again_later(Time now) {
-  due_ = now + waits_.next();
+void OutgoingUpdate::hold(Time now, std::chrono::milliseconds wait) {
+  held_ = true;
+  due_ = now + (wait.count() > 0 ? wait : waits_.next());
+}
+
+void OutgoingUpdate::hold_no_longer(Time now) {
+  if (held_) due_ = now;
 }
 
 }  // namespace aflguard::edge

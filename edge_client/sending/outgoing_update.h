@@ -36,6 +36,10 @@ class OutgoingUpdate final {
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] std::span<const std::byte> envelope() const { return sender_.envelope(); }
+  /// What names its envelope in pieces, and in the gateway's refusals.
+  [[nodiscard]] std::uint64_t transfer() const { return sender_.transfer(); }
+  /// How often it was begun again because no verdict had come.
+  [[nodiscard]] std::uint64_t fruitless_sends() const { return fruitless_sends_; }
   /// Hands over as many pieces as the window and the bus allow.
   void send(MessageBus& bus, const std::string& topic);
   /// What the bus said about a publish; others than this update's are ignored.
@@ -49,8 +53,12 @@ class OutgoingUpdate final {
   bool start_over_when_due(Time now);
   /// When start_over_when_due() wants to be called; kNever while pieces are on their way.
   [[nodiscard]] Time due() const { return due_; }
-  /// The gateway has it, but no room for it: all of it goes again after a wait.
-  void ask_again_later(Time now);
+  /// The gateway does not take it now: nothing more of it goes out, and all of it again after `wait`, or,
+  /// when that is 0, after one of the growing waits.
+  void hold(Time now, std::chrono::milliseconds wait);
+  [[nodiscard]] bool held() const { return held_; }
+  /// The gateway may have changed its mind: a held update goes again at once.
+  void hold_no_longer(Time now);
 
  private:
   OutgoingUpdate(std::uint64_t sequence, PieceSender sender, const AnswerTimeouts& timeout,
@@ -68,6 +76,8 @@ class OutgoingUpdate final {
   Random random_;
   std::map<PublishId, std::uint16_t> on_their_way_;
   Time due_ = kNever;
+  bool held_ = false;  ///< until due_
+  std::uint64_t fruitless_sends_ = 0;
 };
 
 }  // namespace aflguard::edge

@@ -63,6 +63,13 @@ void StatusPublisher::refused(std::string_view reason, const std::string& messag
   refusal_lines_ = {0, now};
 }
 
+void StatusPublisher::asked_to_wait(const std::string& message) {
+  const Time now = clock_.steady();
+  if (now - wait_lines_.last < kBetweenRefusalLines && wait_lines_.last != Time{}) return;
+  log_.warning(message + "; it goes again later");
+  wait_lines_.last = now;
+}
+
 // Alerts.
 
 void StatusPublisher::raise(Alert alert, const std::string& text) {

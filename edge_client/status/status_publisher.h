@@ -16,7 +16,7 @@
 namespace aflguard::edge {
 
 /// What needs attention, until it is over. The first one is what the status says.
-enum class Alert : std::uint8_t { kSpool, kModel, kTraining, kCertificate };
+enum class Alert : std::uint8_t { kSpool, kModel, kTraining, kCertificate, kRefused, kUnanswered };
 
 struct StatusOptions {
   std::string device;
@@ -57,6 +57,9 @@ class StatusPublisher final {
   /// does not fill the disk.
   void refused(std::string_view reason, const std::string& message);
 
+  /// The gateway has no room for an update now. Logged at a bounded rate.
+  void asked_to_wait(const std::string& message);
+
   /// Logged when it is new.
   void raise(Alert alert, const std::string& text);
   void clear(Alert alert) { alerts_[static_cast<std::size_t>(alert)].clear(); }
@@ -76,7 +79,7 @@ class StatusPublisher final {
   [[nodiscard]] bool goodbye_said() const { return goodbye_ == 0; }
 
  private:
-  static constexpr std::size_t kAlerts = 4;
+  static constexpr std::size_t kAlerts = 6;
   /// What the latest status said.
   struct Published {
     bool known = false;  ///< the broker was given it on this connection
@@ -105,6 +108,7 @@ class StatusPublisher final {
   std::uint64_t figures_ = 0;  ///< how often they have changed
   Published published_;
   RefusalLines refusal_lines_;
+  RefusalLines wait_lines_;
   PublishId goodbye_ = 0;
 };
 

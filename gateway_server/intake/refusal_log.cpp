@@ -12,11 +12,11 @@ constexpr std::size_t kMaxLinesInQuietTime = 100;
 
 }  // namespace
 
-void RefusalLog::note(std::string_view sender, const Refusal& refusal, Time now) {
+void RefusalLog::note(std::string_view sender, const Refusal& refusal, Time now, std::uint64_t messages) {
   const std::lock_guard lock(mutex_);
-  ++counts_[refusal.reason];
+  counts_[refusal.reason] += messages;
   if (by_sender_.size() < kMaxSenders || by_sender_.contains(sender)) {
-    ++by_sender_.try_emplace(std::string(sender), 0).first->second;
+    by_sender_.try_emplace(std::string(sender), 0).first->second += messages;
     if (!fresh_.contains(sender)) fresh_.emplace(sender);
   }
   if (quiet_.size() >= kMaxSenders) quiet_.clear();

@@ -24,8 +24,8 @@ class RefusalLog final {
 
   explicit RefusalLog(LogSink& log) : log_(log) {}
 
-  /// `sender` is the name in the topic: a claim.
-  void note(std::string_view sender, const Refusal& refusal, Time now);
+  /// `sender` is the name in the topic: a claim. `messages`: how many of its messages this is about.
+  void note(std::string_view sender, const Refusal& refusal, Time now, std::uint64_t messages = 1);
 
   [[nodiscard]] std::map<std::string, std::uint64_t> counts() const;
   [[nodiscard]] std::uint64_t total() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -17,8 +18,11 @@ class UpdateQuota final {
 
   explicit UpdateQuota(std::size_t per_device) : room_(std::make_shared<Room>(per_device)) {}
 
-  /// Null when the device has all its places already. From any thread.
-  [[nodiscard]] Place take(const std::string& device);
+  /// Null when the device has all its places already. From any thread, as all below.
+  [[nodiscard]] Place take(const std::string& device, std::size_t bytes = 0);
+  /// Places that are taken, and the bytes that they were taken for.
+  [[nodiscard]] std::size_t updates() const { return room_->updates; }
+  [[nodiscard]] std::size_t bytes() const { return room_->bytes; }
 
  private:
   struct Room {
@@ -26,6 +30,8 @@ class UpdateQuota final {
     const std::size_t per_device;
     std::mutex mutex;
     std::map<std::string, std::size_t> taken;  ///< devices with at least one
+    std::atomic<std::size_t> updates{0};
+    std::atomic<std::size_t> bytes{0};
   };
   std::shared_ptr<Room> room_;
 };

@@ -1,6 +1,7 @@
 #include "gateway_server/intake/verification_pool.h"
 
 #include "core/envelope/message_codec.h"
+#include "core/envelope/piece.h"
 
 namespace aflguard::gateway {
 namespace {
@@ -26,27 +27,27 @@ Status fits(const UpdateMessage& update, const UpdateRules& rules, RefusalReason
 }  // namespace
 
 Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const EnvelopeOpener& opener,
-                                       const UpdateRules& rules) {
+                                       const UpdateRules& rules, EnvelopeFindings* findings) {
   TRY(auto parsed, UnverifiedEnvelope::parse(std::move(envelope.bytes), rules.max_envelope_bytes));
   TRY(const VerifiedPayload payload, opener.open(std::move(parsed)));
   if (payload.sender() != envelope.sender) {
     return refuse(RefusalReason::kForeignSender, "the signature is by device '" + payload.sender() + "'");
   }
+  if (findings != nullptr) findings->proven = true;
   TRY(UpdateMessage update, decode_update(payload, {.numbers = rules.dimension, .taken = rules.taken}));
+  if (findings != nullptr) findings->sequence = update.sequence;
   RefusalReason reason{};
   if (const Status fit = fits(update, rules, reason); !fit.ok()) return refuse(reason, fit.error().message);
   return VerifiedUpdate{payload.sender(), std::move(update), nullptr, payload.format()};
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,
-                                   UpdateRules rules, RefusalLog& refusals,
-                                   std::function<bool(VerifiedUpdate)> hand_on)
+                                   UpdateRules rules, Outputs outputs)
     : opener_(opener),
       rules_(std::move(rules)),
-      refusals_(refusals),
-      hand_on_(std::move(hand_on)),
+      outputs_(std::move(outputs)),
       places_(limits.device_updates),
-      queue_(limits.waiting_updates, limits.waiting_bytes) {
+      queue_({.max_items = limits.waiting_updates, .max_cost = limits.waiting_bytes}) {
   for (std::size_t i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
 }
 
@@ -57,9 +58,11 @@ VerificationPool::~VerificationPool() {
 void VerificationPool::submit(ReceivedEnvelope envelope) {
   const std::string sender = envelope.sender;
   const std::size_t size = envelope.bytes.size();
-  envelope.place = places_.take(sender);
-  if (envelope.place == nullptr) return note_overload(sender, "too many updates of this device");
-  if (!queue_.push(std::move(envelope), size)) note_overload(sender, "too many updates");
+  const RefusedUpdate refused{.device = sender, .transfer = transfer_id_of(envelope.bytes)};
+  envelope.place = places_.take(sender, size);
+  if (envelope.place == nullptr) return refuse_overload(refused, "too many updates of this device");
+  const auto pushed = queue_.push(sender, std::move(envelope), size);
+  if (pushed != FairQueue<ReceivedEnvelope>::Pushed::kTaken) refuse_overload(refused, "too many updates");
 }
 
 void VerificationPool::stop() {
@@ -70,21 +73,25 @@ void VerificationPool::stop() {
 
 void VerificationPool::work() {
   while (auto envelope = queue_.pop_until(std::chrono::steady_clock::time_point::max())) {
-    const std::string sender = envelope->sender;
+    RefusedUpdate refused{.device = envelope->sender, .transfer = transfer_id_of(envelope->bytes)};
     UpdateQuota::Place place = std::move(envelope->place);
-    auto update = verify_update(std::move(*envelope), opener_, rules_);
+    EnvelopeFindings findings;
+    auto update = verify_update(std::move(*envelope), opener_, rules_, &findings);
+    refused.proven = findings.proven;
+    refused.sequence = findings.sequence;
     if (!update) {
-      refusals_.note(sender, update.error(), std::chrono::steady_clock::now());
+      refused.refusal = update.error();
+      outputs_.refused(std::move(refused));
       continue;
     }
     update->place = std::move(place);
-    if (!hand_on_(std::move(*update))) note_overload(sender, "too many updates");
+    if (!outputs_.genuine(std::move(*update))) refuse_overload(std::move(refused), "too many updates");
   }
 }
 
-void VerificationPool::note_overload(const std::string& sender, const std::string& whose) {
-  refusals_.note(sender, refuse(RefusalReason::kOverloaded, whose + " wait already; it will come again"),
-                 std::chrono::steady_clock::now());
+void VerificationPool::refuse_overload(RefusedUpdate refused, const std::string& whose) {
+  refused.refusal = refuse(RefusalReason::kOverloaded, whose + " wait already; it will come again");
+  outputs_.refused(std::move(refused));
 }
 
 }  // namespace aflguard::gateway

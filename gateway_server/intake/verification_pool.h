@@ -5,10 +5,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/bounded_queue.h"
+#include "core/base/fair_queue.h"
 #include "core/encoding/encoding.h"
 #include "core/envelope/envelope.h"
-#include "gateway_server/intake/refusal_log.h"
+#include "gateway_server/intake/refused_update.h"
 #include "gateway_server/intake/verified_update.h"
 
 namespace aflguard::gateway {
@@ -29,22 +29,35 @@ struct ReceivedEnvelope {
   UpdateQuota::Place place = nullptr;  ///< filled by the pool
 };
 
+/// What was found out about an envelope before it was refused.
+struct EnvelopeFindings {
+  bool proven = false;         ///< the signature is of the device whose topic it came on
+  std::uint64_t sequence = 0;  ///< 0: not read
+};
+
 /// Opens one envelope: shape, signature, sender, fleet, model, numbers. Thread-safe.
 [[nodiscard]] Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const EnvelopeOpener& opener,
-                                                     const UpdateRules& rules);
+                                                     const UpdateRules& rules,
+                                                     EnvelopeFindings* findings = nullptr);
 
-/// Threads that verify envelopes from a bounded queue and hand on the genuine ones.
+/// Threads that verify envelopes from a bounded queue, one of each device in turn, and hand on the genuine
+/// ones.
 class VerificationPool final {
  public:
   struct Limits {
-    std::size_t waiting_updates = 64;
-    std::size_t waiting_bytes = 128u << 20;
+    std::size_t waiting_updates = SIZE_MAX;
+    std::size_t waiting_bytes = SIZE_MAX;
     std::size_t device_updates = 2;  ///< of one device, until they are judged
   };
 
-  /// `opener` and `refusals` are borrowed. The workers call `hand_on`; false means that it is full.
+  struct Outputs {
+    std::function<bool(VerifiedUpdate)> genuine;  ///< false means that it is full
+    std::function<void(RefusedUpdate)> refused;
+  };
+
+  /// `opener` is borrowed. The outputs are called by the workers, and by who submits.
   VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener, UpdateRules rules,
-                   RefusalLog& refusals, std::function<bool(VerifiedUpdate)> hand_on);
+                   Outputs outputs);
   ~VerificationPool();
 
   /// Refuses as overloaded when the queue is full, or this device's part of it.
@@ -52,17 +65,19 @@ class VerificationPool final {
   /// Finishes what waits, takes nothing more, and joins the workers.
   void stop();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
+  /// Updates that are here or were handed on, until they are judged, and the bytes of their envelopes.
+  [[nodiscard]] std::size_t inside() const { return places_.updates(); }
+  [[nodiscard]] std::size_t inside_bytes() const { return places_.bytes(); }
 
  private:
   void work();
-  void note_overload(const std::string& sender, const std::string& whose);
+  void refuse_overload(RefusedUpdate refused, const std::string& whose);
 
   const EnvelopeOpener& opener_;
   const UpdateRules rules_;
-  RefusalLog& refusals_;
-  const std::function<bool(VerifiedUpdate)> hand_on_;
+  const Outputs outputs_;
   UpdateQuota places_;
-  BoundedQueue<ReceivedEnvelope> queue_;
+  FairQueue<ReceivedEnvelope> queue_;
   std::vector<std::thread> workers_;
 };
 

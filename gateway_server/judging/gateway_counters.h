@@ -29,6 +29,7 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> replies_with_model{0};
   std::atomic<std::uint64_t> replies_dropped{0};
+  std::atomic<std::uint64_t> refusals_answered{0};
   std::atomic<std::uint64_t> delay_sum{0};                                         ///< over judged updates
   std::array<std::atomic<std::uint64_t>, kDelayBounds.size() + 1> delay_counts{};  ///< the same, by class
   std::atomic<std::uint64_t> recorded_bytes{0};

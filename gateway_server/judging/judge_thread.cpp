@@ -5,7 +5,10 @@
 namespace aflguard::gateway {
 namespace {
 
-constexpr std::size_t kMaxGroup = 64;  // updates per commit: bounds how long the first of them waits
+// Updates per commit. Many small ones share it, where the disk is slow; the first of them waits little.
+constexpr std::size_t kGroup = 64;
+constexpr std::size_t kMaxGroup = 1024;
+constexpr std::chrono::milliseconds kGroupTime(20);
 constexpr std::chrono::milliseconds kPollInterval(500);
 constexpr std::chrono::milliseconds kRetry(500);
 
@@ -51,9 +54,11 @@ void JudgeThread::run() {
     sign_of_life();
     auto input = queue_.pop_until(clock_.steady() + kPollInterval);
     if (!input && stopping_) return;
+    const auto begin = clock_.steady();
     for (std::size_t taken = 1; input; ++taken) {
       handle(std::move(*input));
-      input = taken < kMaxGroup ? queue_.try_pop() : std::nullopt;
+      const bool more = taken < kGroup || (taken < kMaxGroup && clock_.steady() - begin < kGroupTime);
+      input = more ? queue_.try_pop() : std::nullopt;
     }
     if (judge_.has_pending() && !commit()) return;
     hand_out();

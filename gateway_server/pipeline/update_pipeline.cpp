@@ -4,11 +4,13 @@
 #include <thread>
 
 #include "core/envelope/message_codec.h"
+#include "core/envelope/piece.h"
 
 namespace aflguard::gateway {
 namespace {
 
 constexpr std::chrono::seconds kLongestExpiryInterval(5);
+constexpr std::size_t kFinishedPlaces = 65'536;
 constexpr std::size_t kMaxJudged = 4096;  // verdicts that wait to be shown to people
 
 std::chrono::steady_clock::duration steady(GatewaySettings::Seconds seconds) {
@@ -25,7 +27,9 @@ PieceAssemblerLimits assembler_limits(const PipelineParts& parts) {
   limits.max_envelope_bytes = largest_envelope(parts);
   limits.max_bytes = parts.settings.limits.inbox_bytes;
   limits.max_bytes_per_source = parts.settings.limits.device_bytes;
+  limits.finished_places = kFinishedPlaces;
   limits.silence = steady(parts.settings.limits.silence);
+  limits.stalled = std::min<std::chrono::steady_clock::duration>(limits.stalled, limits.silence);
   return limits;
 }
 
@@ -38,12 +42,26 @@ std::size_t worker_count(const GatewaySettings::Limits& limits) {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
 }
 
+std::size_t most_waiting(const GatewaySettings::Limits& limits) {
+  return limits.waiting_updates > 0 ? limits.waiting_updates : SIZE_MAX;
+}
+
 JudgeThread::Limits judge_limits(const GatewaySettings& settings) {
-  return {settings.limits.waiting_updates, settings.limits.waiting_bytes, settings.guard.reference_share};
+  // The bytes are counted where updates are let in.
+  return {most_waiting(settings.limits), SIZE_MAX, settings.guard.reference_share};
 }
 
 VerificationPool::Limits pool_limits(const GatewaySettings::Limits& limits) {
-  return {limits.waiting_updates, limits.waiting_bytes, limits.device_updates};
+  return {most_waiting(limits), SIZE_MAX, limits.device_updates};
+}
+
+Refusal refuse_for_room(std::size_t inside) {
+  return refuse(RefusalReason::kOverloaded, "no room beside " + std::to_string(inside) +
+                                                " updates that wait already and those that arrive");
+}
+
+Refusal refuse_stalled() {
+  return refuse(RefusalReason::kOverloaded, "its pieces stopped coming, and others needed its place");
 }
 
 }  // namespace
@@ -54,6 +72,8 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
       signer_(parts_.signer, parts_.terms, parts_.settings.training.taken),
       assembler_(assembler_limits(parts_)),
       expiry_due_(expiry_interval(parts_.settings.limits)),
+      desk_(parts_.terms.fleet, parts_.refusals,
+            [this](RefusalMessage refusal) { replies_.refuse(std::move(refusal)); }),
       sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
       judged_(kMaxJudged, SIZE_MAX),
       replies_(signer_,
@@ -66,13 +86,18 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
                 .model =
                     [this](Bytes envelope) {
                       push_sealed({{}, std::move(envelope)});
+                    },
+                .room_for_models =
+                    [this] {
+                      return sealed_.cost() + parts_.outbox_bytes() < parts_.settings.limits.outbox_bytes / 2;
                     }},
                parts_.counters, parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
                  {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_),
                   parts_.settings.training.taken},
-                 parts_.refusals, [this](VerifiedUpdate update) { return submit(std::move(update)); }) {
+                 {.genuine = [this](VerifiedUpdate update) { return submit(std::move(update)); },
+                  .refused = [this](RefusedUpdate refused) { refuse(std::move(refused)); }}) {
   if (parts_.reference != nullptr) {
     references_.emplace(
         *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, parts_.log);
@@ -99,17 +124,52 @@ void UpdatePipeline::start() {
 
 void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
   const Time now = parts_.clock.steady();
-  auto envelope = assembler_.accept(device, piece, now);
-  if (!envelope) {
-    parts_.refusals.note(device, envelope.error(), now);
-  } else if (envelope->has_value()) {
-    verifying_.submit({device, std::move(**envelope)});
+  RefusedUpdate refused{.device = device};
+  const auto header = read_piece(piece);
+  if (!header) {
+    refused.refusal = header.error();
+    return refuse(std::move(refused));
   }
+  refused.transfer = header->header.transfer;
+  const bool opens = assembler_.opens(device, header->header, now);
+  if (opens && !has_room(device, header->header, now)) {
+    refused.refusal = refuse_for_room(verifying_.inside());
+    return refuse(std::move(refused));
+  }
+  auto envelope = assembler_.accept(device, piece, now);
+  inbox_bytes_ = assembler_.bytes();
+  for (PieceAssembler::PushedOut& other : assembler_.take_pushed_out()) {
+    refuse({.device = std::move(other.source), .transfer = other.transfer, .refusal = refuse_stalled()});
+  }
+  if (!envelope) {
+    refused.refusal = envelope.error();
+    return refuse(std::move(refused));
+  }
+  if (opens) desk_.let_in(device);
+  if (envelope->has_value()) verifying_.submit({device, std::move(**envelope)});
+}
+
+/// A device without an appointment leaves a quarter of the room to those who have one.
+bool UpdatePipeline::has_room(const std::string& device, const PieceHeader& header, Time now) {
+  const GatewaySettings::Limits& limits = parts_.settings.limits;
+  const std::size_t inside = verifying_.inside_bytes() + assembler_.charge();
+  const std::size_t room = limits.inbox_bytes + limits.waiting_bytes;
+  const std::size_t needed = inside + header.total + kTransferOverhead;
+  if (needed <= room / 4 * 3 || inside == 0) return true;
+  return needed <= room && !desk_.comes_after_others(device, now);
+}
+
+void UpdatePipeline::refuse(RefusedUpdate refused) {
+  desk_.refuse(refused, verifying_.inside(), parts_.clock.steady());
 }
 
 void UpdatePipeline::tick(Time now) {
+  if (pace_due_.due(now)) {
+    desk_.measure(parts_.counters.accepted + parts_.counters.rejected + parts_.counters.repeats, now);
+  }
   if (!expiry_due_.due(now)) return;
   const std::size_t dropped = assembler_.expire(now);
+  inbox_bytes_ = assembler_.bytes();
   if (dropped == 0) return;
   abandoned_ += dropped;
   parts_.log.info(std::to_string(dropped) + " unfinished updates were dropped after " +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/base/every.h"
 #include "core/envelope/piece_assembler.h"
+#include "gateway_server/intake/refusal_desk.h"
 #include "gateway_server/intake/verification_pool.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/judge_listener.h"
@@ -32,6 +34,8 @@ struct PipelineParts {
   GatewayCounters& counters;
   RefusalLog& refusals;
   std::function<void()> wake;  ///< called on other threads when next_sealed() has something new
+  /// Answers that were taken from next_sealed() and are still on their way, in bytes; from any thread.
+  std::function<std::size_t()> outbox_bytes = [] { return std::size_t{0}; };
   const Clock& clock;
   LogSink& log;
 };
@@ -46,8 +50,13 @@ struct SealedReply {
 /// Pieces of updates in, signed verdicts and models out.
 ///
 ///   piece assembler -> verification pool -> judge thread -> (durable) -> reply thread
+///          |                   |                                            ^
+///          +-------------------+--> refusal desk ---------------------------+
 ///
-/// One thread calls it; the work happens on others.
+/// An update that is let in with its first piece has its place until it is judged: what is inside never needs
+/// more than inbox_bytes and waiting_bytes together. Who finds no room is told when to come back.
+///
+/// One thread calls accept() and tick(), one all others; the work happens on more.
 class UpdatePipeline final : private JudgeListener {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -77,7 +86,7 @@ class UpdatePipeline final : private JudgeListener {
   void stop();
 
   [[nodiscard]] std::size_t waiting() const { return verifying_.waiting() + judging_.waiting(); }
-  [[nodiscard]] std::size_t inbox_bytes() const { return assembler_.bytes(); }
+  [[nodiscard]] std::size_t inbox_bytes() const { return inbox_bytes_; }
   /// Transfers that were dropped unfinished.
   [[nodiscard]] std::uint64_t abandoned() const { return abandoned_; }
 
@@ -89,13 +98,18 @@ class UpdatePipeline final : private JudgeListener {
   void on_reference_due(SharedModel model, std::uint64_t due_since) override;
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void push_sealed(SealedReply sealed);
+  [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
+  void refuse(RefusedUpdate refused);
 
   PipelineParts parts_;
   EnvelopeOpener opener_;
   ReplySigner signer_;
   PieceAssembler assembler_;
   Every expiry_due_;
-  std::uint64_t abandoned_ = 0;
+  Every pace_due_{std::chrono::milliseconds(250)};
+  std::atomic<std::uint64_t> abandoned_{0};
+  std::atomic<std::size_t> inbox_bytes_{0};
+  RefusalDesk desk_;
   BoundedQueue<SealedReply> sealed_;
   BoundedQueue<JudgedUpdate> judged_;
 

@@ -28,6 +28,12 @@ Result<Bytes> ReplySigner::verdict(VerdictMessage verdict, const ModelSnapshot* 
   return std::move(sealed).release();
 }
 
+Result<Bytes> ReplySigner::refusal(const RefusalMessage& refusal) {
+  TRY(const Payload payload, encode(refusal));
+  TRY(SealedEnvelope sealed, sealer_.seal(payload));
+  return std::move(sealed).release();
+}
+
 Result<Bytes> ReplySigner::difference(const ModelSnapshot& base, const ModelSnapshot& model,
                                       const ModelGrid* grid) {
   TRY(ModelDifference found, difference_of(base.parameters, model.parameters, grid));

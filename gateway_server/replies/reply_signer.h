@@ -2,6 +2,7 @@
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
+#include "core/envelope/refusal_message.h"
 #include "gateway_server/judging/model_snapshot.h"
 
 namespace aflguard::gateway {
@@ -17,6 +18,7 @@ class ReplySigner final {
   [[nodiscard]] Result<Bytes> model(const ModelSnapshot& snapshot);
   /// With the model inside when `snapshot` is not null; the verdict then names its version.
   [[nodiscard]] Result<Bytes> verdict(VerdictMessage verdict, const ModelSnapshot* snapshot);
+  [[nodiscard]] Result<Bytes> refusal(const RefusalMessage& refusal);
   /// `model` for a device that has `base`. Empty when that takes about as many bytes as the whole model.
   /// `grid`: where both may lie, or null.
   [[nodiscard]] Result<Bytes> difference(const ModelSnapshot& base, const ModelSnapshot& model,

@@ -4,7 +4,7 @@ namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxBases = 100'000;
-constexpr std::size_t kMaxWaiting = 10'000;  // answers without models: a few hundred bytes each
+constexpr std::size_t kMaxWaiting = 100'000;  // answers without models: a few hundred bytes each
 
 }  // namespace
 
@@ -41,11 +41,18 @@ void ReplyThread::reply(VerdictMessage verdict) {
   if (!queue_.push(Job(std::move(verdict)))) ++counters_.replies_dropped;  // the device asks again
 }
 
+void ReplyThread::refuse(RefusalMessage refusal) {
+  if (queue_.size() >= kMaxWaiting / 2 || !queue_.push(Job(std::move(refusal)))) {
+    ++counters_.replies_dropped;  // the device asks again
+  }
+}
+
 void ReplyThread::publish_model() {
   (void)queue_.push(Job(PublishModel{}));  // asked for again soon, if the queue is full
 }
 
 void ReplyThread::offer(std::string device) {
+  if (queue_.size() >= kMaxWaiting / 2) return;      // verdicts go before it
   (void)queue_.push(Job(Offer{std::move(device)}));  // its next status asks again
 }
 
@@ -70,7 +77,7 @@ void ReplyThread::handle(VerdictMessage verdict) {
   const bool fresh = newest != nullptr && newest->version >= verdict.version;
   const auto base = bases_.take(device, verdict.sequence);
   const bool has_newest = fresh && base == newest->version && sent_.find(*base) == newest;
-  const bool with_model = fresh && !has_newest && budget_.take(clock_.steady());
+  const bool with_model = fresh && !has_newest && outputs_.room_for_models() && budget_.take(clock_.steady());
   Bytes before = with_model && base ? difference(*base, *newest) : Bytes();
   if (!before.empty() || has_newest) verdict.version = newest->version;
   if (with_model) sent_.remember(newest);
@@ -96,6 +103,17 @@ Bytes ReplyThread::difference(std::uint64_t base, const ModelSnapshot& newest) {
   }
   if (!sealed->empty()) sent_.keep_difference(base, newest.version, *sealed);
   return std::move(*sealed);
+}
+
+void ReplyThread::handle(const RefusalMessage& refusal) {
+  auto sealed = signer_.refusal(refusal);
+  if (!sealed) {
+    log_.error("a refusal for device '" + refusal.device +
+               "' could not be signed: " + sealed.error().message);
+    return;
+  }
+  ++counters_.refusals_answered;
+  outputs_.verdict(refusal.device, std::move(*sealed), {});
 }
 
 void ReplyThread::handle(PublishModel) {

@@ -22,9 +22,12 @@ namespace aflguard::gateway {
 class ReplyThread final {
  public:
   struct Outputs {
-    /// `before`, where it is not empty, is an envelope that goes to the device first.
+    /// A verdict, a refusal or an offer. `before`, where it is not empty, is an envelope that goes to the
+    /// device first.
     std::function<void(const std::string& device, Bytes envelope, Bytes before)> verdict;
     std::function<void(Bytes envelope)> model;  ///< for the retained topic
+    /// False while too much waits to be sent: verdicts are short then, and devices fetch the retained model.
+    std::function<bool()> room_for_models = [] { return true; };
   };
 
   struct Limits {
@@ -41,6 +44,8 @@ class ReplyThread final {
   void set_model(SharedModel model);
   [[nodiscard]] SharedModel model() const;
   void reply(VerdictMessage verdict);
+  /// Verdicts go before it: it is dropped when very many wait.
+  void refuse(RefusalMessage refusal);
   /// An update in format 2 has come, computed on `version`: its answer may carry a difference. From any
   /// thread.
   void note_base(const std::string& device, std::uint64_t sequence, std::uint64_t version) {
@@ -58,9 +63,10 @@ class ReplyThread final {
   struct Offer {
     std::string device;
   };
-  using Job = std::variant<VerdictMessage, PublishModel, Offer>;
+  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel, Offer>;
   void run();
   void handle(VerdictMessage verdict);
+  void handle(const RefusalMessage& refusal);
   void handle(PublishModel);
   /// The newest model as devices get it.
   [[nodiscard]] SharedModel newest();

@@ -1,11 +1,13 @@
 #include "gateway_server/settings/gateway_settings.h"
 
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
 #include "core/base/identifier.h"
 #include "core/config/config_file.h"
 #include "core/config/dataset_section.h"
+#include "core/system/process_memory.h"
 
 namespace aflguard::gateway {
 namespace {
@@ -94,6 +96,13 @@ void read_store(ConfigFile& file, GatewaySettings& settings) {
   }
 }
 
+/// What updates and answers may take together when the file does not say: a quarter of the machine's memory.
+std::size_t default_memory() {
+  constexpr std::size_t kLeast = 64u << 20;
+  constexpr std::size_t kMost = 640u << 20;
+  return std::clamp(machine_memory_bytes() / 4, kLeast, kMost);
+}
+
 void read_limits(ConfigFile& file, GatewaySettings& settings) {
   auto table = file.table("limits");
   GatewaySettings::Limits& limits = settings.limits;
@@ -101,10 +110,14 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
     value = static_cast<std::size_t>(
         table.integer_or(key, static_cast<std::int64_t>(value), low, std::int64_t{1} << 40));
   };
+  std::size_t memory = default_memory();
+  read("memory_bytes", memory, 4 << 20);
+  limits.inbox_bytes = limits.waiting_bytes = memory / 5 * 2;
+  limits.outbox_bytes = memory / 5;
   read("update_bytes", limits.update_bytes, 1024);
   read("inbox_bytes", limits.inbox_bytes, 1 << 20);
   read("device_bytes", limits.device_bytes, 1024);
-  read("waiting_updates", limits.waiting_updates, 1);
+  read("waiting_updates", limits.waiting_updates, 0);
   read("waiting_bytes", limits.waiting_bytes, 1 << 20);
   read("device_updates", limits.device_updates, 1);
   read("outbox_bytes", limits.outbox_bytes, 1 << 20);

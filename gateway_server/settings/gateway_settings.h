@@ -69,8 +69,8 @@ struct GatewaySettings {
     std::size_t update_bytes = 16u << 20;    ///< largest envelope; a smaller model lowers it
     std::size_t inbox_bytes = 256u << 20;    ///< unfinished transfers of all devices
     std::size_t device_bytes = 32u << 20;    ///< unfinished transfers of one device
-    std::size_t waiting_updates = 64;        ///< complete, not yet judged
-    std::size_t waiting_bytes = 128u << 20;  ///< the same, in bytes
+    std::size_t waiting_updates = 0;         ///< complete, not yet judged; 0: as many as the bytes allow
+    std::size_t waiting_bytes = 256u << 20;  ///< the same, in bytes
     std::size_t device_updates = 2;          ///< of one device among those that wait
     std::size_t outbox_bytes = 128u << 20;   ///< answers on their way
     Seconds silence{120};

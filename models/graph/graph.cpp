@@ -30,6 +30,10 @@ std::string Node::string_or(std::string_view key, std::string_view default_value
 std::vector<std::int64_t> Node::ints_or(std::string_view key, std::vector<std::int64_t> default_value) const {
   return attribute_or(attributes, key, std::move(default_value));
 }
+std::vector<std::string> Node::strings_or(std::string_view key,
+                                          std::vector<std::string> default_value) const {
+  return attribute_or(attributes, key, std::move(default_value));
+}
 bool Node::has(std::string_view key) const {
   return attributes.contains(std::string(key));
 }

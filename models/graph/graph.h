@@ -15,8 +15,8 @@ namespace aflguard::models {
 /// Names a tensor inside a graph. Empty: an optional input or output that is not there.
 using Value = std::string;
 
-using Attribute =
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>, Tensor>;
+using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                               std::vector<float>, std::vector<std::string>, Tensor>;
 using Attributes = std::map<std::string, Attribute>;
 
 /// Which operator: ONNX's own have the empty domain.
@@ -40,6 +40,8 @@ struct Node {
   [[nodiscard]] std::string string_or(std::string_view key, std::string_view default_value) const;
   [[nodiscard]] std::vector<std::int64_t> ints_or(std::string_view key,
                                                   std::vector<std::int64_t> default_value) const;
+  [[nodiscard]] std::vector<std::string> strings_or(std::string_view key,
+                                                    std::vector<std::string> default_value) const;
   [[nodiscard]] bool has(std::string_view key) const;
   /// The input's name, empty when the node has fewer.
   [[nodiscard]] Value input(std::size_t index) const {

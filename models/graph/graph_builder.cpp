@@ -19,6 +19,14 @@ Result<std::vector<std::int64_t>> ShapeQuery::ints(std::size_t input) const {
   return found->second.values<std::int64_t>();
 }
 
+Result<std::vector<float>> ShapeQuery::floats(std::size_t input) const {
+  const auto found = graph_.constants.find(node_.input(input));
+  if (found == graph_.constants.end() || found->second.type != ElementType::kFloat) {
+    return unsupported("input " + std::to_string(input) + " is computed at run time; it must be a constant");
+  }
+  return found->second.values<float>();
+}
+
 Status GraphBuilder::status() const {
   return failure_.empty() ? Status() : Status(failure_.front());
 }

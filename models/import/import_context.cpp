@@ -53,15 +53,18 @@ std::optional<float> ImportContext::scalar(std::size_t index) {
     if (numbers->depends_on_batch()) return {};
     return static_cast<float>(numbers->values.front().value);
   }
+  const Tensor* tensor = constant_or_parameter(index);
+  if (!tensor || tensor->type != ElementType::kFloat || tensor->size() != 1) return {};
+  return tensor->values<float>().front();
+}
+
+const Tensor* ImportContext::constant_or_parameter(std::size_t index) {
   const Value value = input(index);
-  const auto find_in = [&](const std::map<Value, Tensor>& tensors) -> std::optional<float> {
-    const auto found = tensors.find(value);
-    if (found == tensors.end() || found->second.type != ElementType::kFloat || found->second.size() != 1)
-      return {};
-    return found->second.values<float>().front();
-  };
-  const auto constant = find_in(g.graph().constants);
-  return constant ? constant : find_in(state_.parameter_values);
+  for (const auto* tensors : {&g.graph().constants, &state_.parameter_values}) {
+    const auto found = tensors->find(value);
+    if (found != tensors->end()) return &found->second;
+  }
+  return nullptr;
 }
 
 Value ImportContext::runtime_shape(const Shape& shape) {

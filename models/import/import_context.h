@@ -51,6 +51,8 @@ class ImportContext final {
   [[nodiscard]] bool is_parameter(std::size_t index) {
     return state_.parameter_values.contains(input(index));
   }
+  /// The values of an input that is constant or an initializer; nothing for others.
+  [[nodiscard]] const Tensor* constant_or_parameter(std::size_t index);
   /// The value of a constant scalar input, if it is one.
   [[nodiscard]] std::optional<float> scalar(std::size_t index);
 
@@ -76,11 +78,14 @@ using ImportTable = std::map<std::string, ImportRule>;
 
 // Each file of this folder adds the import rules of its operators (ONNX's own domain only).
 void add_elementwise_imports(ImportTable& table);
+void add_indexing_imports(ImportTable& table);
 void add_layer_imports(ImportTable& table);
 void add_normalization_imports(ImportTable& table);
 void add_pooling_imports(ImportTable& table);
+void add_recurrent_imports(ImportTable& table);
 void add_reduction_imports(ImportTable& table);
 void add_reshaping_imports(ImportTable& table);
+void add_resize_imports(ImportTable& table);
 void add_structural_imports(ImportTable& table);
 
 /// Padding of a node made explicit: auto_pad resolved against the input's extents.

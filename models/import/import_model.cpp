@@ -14,11 +14,14 @@ constexpr int kNewestOpset = 22;
 ImportTable import_table() {
   ImportTable table;
   add_elementwise_imports(table);
+  add_indexing_imports(table);
   add_layer_imports(table);
   add_normalization_imports(table);
   add_pooling_imports(table);
+  add_recurrent_imports(table);
   add_reduction_imports(table);
   add_reshaping_imports(table);
+  add_resize_imports(table);
   add_structural_imports(table);
   return table;
 }
@@ -59,8 +62,10 @@ class Import final {
     }
     const OnnxInput& input = model_.inputs.front();
     const std::string what = "input '" + input.name + "'";
-    if (input.type != ElementType::kFloat) {
-      return unsupported(what + " is " + element_type_name(input.type) + "; the input must be float32");
+    const bool ids = input.type == ElementType::kInt64 || input.type == ElementType::kInt32;
+    if (input.type != ElementType::kFloat && !ids) {
+      return unsupported(what + " is " + element_type_name(input.type) +
+                         "; the input must be float32, or int64 for ids that an embedding looks up");
     }
     if (!input.has_shape || input.dims.empty())
       return unsupported(what + " has no shape; export it with [batch, ...]");
@@ -78,9 +83,13 @@ class Import final {
     if (input.dims.front().value && *input.dims.front().value >= 1)
       state_.fixed_batch = *input.dims.front().value;
     state_.graph.inputs = {kInputName};
-    state_.graph.values[kInputName] = {ElementType::kFloat, shape};
-    state_.names[input.name] = Value(kInputName);
-    return {};
+    state_.graph.values[kInputName] = {ids ? ElementType::kInt64 : ElementType::kFloat, shape};
+    // Packages take int64 only; what the file does with int32 stays as it is.
+    const Attributes narrow{{"to", static_cast<std::int64_t>(ElementType::kInt32)}};
+    state_.names[input.name] = input.type == ElementType::kInt32
+                                   ? state_.builder.emit("Cast", {kInputName}, narrow)
+                                   : Value(kInputName);
+    return state_.builder.status();
   }
 
   void offer_parameter(const std::string& name, const Tensor& tensor) {

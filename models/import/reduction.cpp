@@ -46,6 +46,38 @@ Status reduce_l2(ImportContext& c) {
   return {};
 }
 
+Value largest(ImportContext& c, const Value& x, const Reduction& r, bool keep) {
+  if (r.axes.empty()) return x;
+  return c.g.emit("ReduceMax", {x}, {{"axes", r.axes}, {"keepdims", std::int64_t{keep}}});
+}
+
+Status reduce_max(ImportContext& c) {
+  TRY(const Reduction r, read_reduction(c));
+  c.give(0, largest(c, r.x, r, r.keep));
+  return {};
+}
+
+Status reduce_min(ImportContext& c) {
+  TRY(const Reduction r, read_reduction(c));
+  c.give(0, c.g.neg(largest(c, c.g.neg(r.x), r, r.keep)));
+  return {};
+}
+
+Status reduce_l1(ImportContext& c) {
+  TRY(const Reduction r, read_reduction(c));
+  c.give(0, c.g.reduce_sum(c.g.emit("Abs", {r.x}), r.axes, r.keep));
+  return {};
+}
+
+/// Less the largest element, so that nothing overflows.
+Status reduce_log_sum_exp(ImportContext& c) {
+  TRY(const Reduction r, read_reduction(c));
+  const Value small = c.g.emit("Exp", {c.g.sub(r.x, largest(c, r.x, r, true))});
+  const Value sum = c.g.emit("Log", {c.g.reduce_sum(small, r.axes, r.keep)});
+  c.give(0, c.g.add(sum, largest(c, r.x, r, r.keep)));
+  return {};
+}
+
 }  // namespace
 
 void add_reduction_imports(ImportTable& table) {
@@ -53,6 +85,10 @@ void add_reduction_imports(ImportTable& table) {
   table["ReduceMean"] = reduce_mean;
   table["ReduceSumSquare"] = reduce_sum_square;
   table["ReduceL2"] = reduce_l2;
+  table["ReduceL1"] = reduce_l1;
+  table["ReduceMax"] = reduce_max;
+  table["ReduceMin"] = reduce_min;
+  table["ReduceLogSumExp"] = reduce_log_sum_exp;
 }
 
 }  // namespace aflguard::models

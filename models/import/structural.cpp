@@ -5,8 +5,6 @@
 namespace aflguard::models {
 namespace {
 
-constexpr std::size_t kMaxGathered = 256;
-
 Status constant(ImportContext& c) {
   const auto& attributes = c.node.attributes;
   if (const auto found = attributes.find("value"); found != attributes.end()) {
@@ -99,9 +97,43 @@ Status split(ImportContext& c) {
   return {};
 }
 
+/// Which element of an axis stands at `at`, outside of it too: the mirrored one, or the last one on that
+/// side.
+std::int64_t padded_from(std::int64_t at, std::int64_t extent, bool reflect) {
+  if (at < 0) return reflect ? -at : 0;
+  if (at >= extent) return reflect ? 2 * (extent - 1) - at : extent - 1;
+  return at;
+}
+
+/// Padding with the input's own elements picks them: one axis after the other.
+Status pad_with_itself(ImportContext& c, const Value& x, const std::vector<std::int64_t>& pads,
+                       bool reflect) {
+  const Shape shape = c.g.shape(x);
+  if (pads.size() != 2 * shape.size()) return c.refuse("pads do not fit the input " + text(shape));
+  constexpr std::int64_t kMaxPad = std::int64_t{1} << 20;
+  Value result = x;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t begin = pads[axis];
+    const std::int64_t end = pads[shape.size() + axis];
+    if (begin == 0 && end == 0) continue;
+    const std::int64_t extent = shape[axis].value;
+    const std::int64_t limit = reflect ? extent - 1 : kMaxPad;
+    if (shape[axis].batch || begin < 0 || end < 0 || begin > limit || end > limit) {
+      return c.refuse("it cannot pad axis " + std::to_string(axis) + " of " + text(shape) + " by " +
+                      std::to_string(begin) + " and " + std::to_string(end));
+    }
+    std::vector<std::int64_t> from;
+    for (std::int64_t at = -begin; at < extent + end; ++at) from.push_back(padded_from(at, extent, reflect));
+    result = c.g.emit("Gather", {result, c.g.ints(from)}, {{"axis", static_cast<std::int64_t>(axis)}});
+  }
+  c.give(0, result);
+  return {};
+}
+
 Status pad(ImportContext& c) {
   const std::string mode = c.node.string_or("mode", "constant");
-  if (mode != "constant") return c.refuse("mode is '" + mode + "'; only 'constant' is supported");
+  if (mode != "constant" && mode != "reflect" && mode != "edge")
+    return c.refuse("mode is '" + mode + "'; supported are constant, reflect and edge");
   TRY(auto pads, c.setting(c.opset < 2 ? "paddings" : "pads", 1, {}));
   const Value x = c.input(0);
   if (!c.g.status().ok()) return {};
@@ -117,6 +149,7 @@ Status pad(ImportContext& c) {
     }
     pads = all;
   }
+  if (mode != "constant") return pad_with_itself(c, x, pads, mode == "reflect");
   std::vector<Value> inputs{x, c.g.ints(pads)};
   if (c.has(2)) inputs.push_back(c.input(2));
   if (c.node.float_or("value", 0) != 0) inputs.push_back(c.g.scalar(c.node.float_or("value", 0)));
@@ -160,35 +193,6 @@ Status slice(ImportContext& c) {
   return {};
 }
 
-/// Constant indices: slices, joined. A scalar index drops the axis.
-Status gather(ImportContext& c) {
-  TRY(const SymbolicInts indices, c.ints(1));
-  TRY(const auto positions, indices.constants());
-  const Value x = c.input(0);
-  if (!c.g.status().ok()) return {};
-  const Shape shape = c.g.shape(x);
-  TRY(const std::size_t axis, normal_axis(c.node.int_or("axis", 0), shape.size()));
-  if (shape[axis].batch) return c.refuse("picking samples out of the batch is not supported");
-  if (indices.shape.size() > 1 || positions.empty() || positions.size() > kMaxGathered) {
-    return c.refuse("only a constant list of 1 to " + std::to_string(kMaxGathered) + " indices is supported");
-  }
-  std::vector<Value> parts;
-  for (std::int64_t position : positions) {
-    if (position < 0) position += shape[axis].value;
-    if (position < 0 || position >= shape[axis].value)
-      return c.refuse("an index is outside the input " + text(shape));
-    parts.push_back(c.g.slice(x, {static_cast<std::int64_t>(axis)}, {position}, {position + 1}));
-  }
-  Value result = c.g.concat(std::move(parts), static_cast<std::int64_t>(axis));
-  if (indices.shape.empty()) {
-    Shape dropped = shape;
-    dropped.erase(dropped.begin() + static_cast<std::ptrdiff_t>(axis));
-    result = c.g.reshape(result, dropped);
-  }
-  c.give(0, result);
-  return {};
-}
-
 Status constant_of_shape(ImportContext& c) {
   TRY(const SymbolicInts shape, c.ints(0));
   Tensor fill = float_scalar(0);
@@ -213,7 +217,6 @@ void add_structural_imports(ImportTable& table) {
   table["Split"] = split;
   table["Pad"] = pad;
   table["Slice"] = slice;
-  table["Gather"] = gather;
   table["ConstantOfShape"] = constant_of_shape;
 }
 

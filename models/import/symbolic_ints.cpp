@@ -225,6 +225,27 @@ Folded fold_product(const std::vector<SymbolicInts>& in) {
   return std::optional(SymbolicInts{{}, {*total}});
 }
 
+/// start, limit, step; as exporters count the places of a sequence.
+Folded fold_range(const std::vector<SymbolicInts>& in) {
+  for (const SymbolicInts& setting : in) {
+    if (setting.values.size() != 1) return std::optional<SymbolicInts>();
+    if (setting.depends_on_batch()) return unsupported("it counts to the batch size, which is free");
+  }
+  const std::int64_t start = in[0].values.front().value;
+  const std::int64_t limit = in[1].values.front().value;
+  const std::int64_t step = in[2].values.front().value;
+  if (step == 0) return invalid_input("its step is 0");
+  SymbolicInts result{{0}, {}, in[0].type};
+  for (std::int64_t at = start; step > 0 ? at < limit : at > limit;) {
+    if (result.values.size() == kMaxFolded)
+      return unsupported("it counts further than " + std::to_string(kMaxFolded) + " numbers");
+    result.values.push_back({at, false});
+    if (__builtin_add_overflow(at, step, &at)) break;
+  }
+  result.shape = {static_cast<std::int64_t>(result.values.size())};
+  return std::optional(result);
+}
+
 Folded fold_cast(const Node& node, const SymbolicInts& in) {
   const auto type = static_cast<ElementType>(node.int_or("to", 0));
   if (type != ElementType::kInt64 && type != ElementType::kInt32 && type != ElementType::kBool) {
@@ -298,6 +319,7 @@ Folded fold_ints(const Node& node, const std::vector<SymbolicInts>& in) {
   if (op == "Shape") return fold_shape(in[0]);
   if (op == "ConstantOfShape") return fold_constant_of_shape(node, in[0]);
   if (op == "Where" && in.size() == 3) return fold_where(in);
+  if (op == "Range" && in.size() == 3) return fold_range(in);
   if (op == "ReduceProd") return fold_product(in);
   if (op == "Cast") return fold_cast(node, in[0]);
   return std::optional<SymbolicInts>();

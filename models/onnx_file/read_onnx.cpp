@@ -68,8 +68,7 @@ Result<Tensor> read_tensor(const onnx::TensorProto& proto) {
   return tensor;
 }
 
-/// Kinds that no supported operator has (graphs, lists of strings) are left out: their operators are refused
-/// by name.
+/// Kinds that no supported operator has (graphs) are left out: their operators are refused by name.
 Status read_attribute(const onnx::AttributeProto& proto, Attributes& attributes) {
   using Type = onnx::AttributeProto;
   Attribute& value = attributes[proto.name()];
@@ -88,6 +87,9 @@ Status read_attribute(const onnx::AttributeProto& proto, Attributes& attributes)
       break;
     case Type::FLOATS:
       value = std::vector<float>(proto.floats().begin(), proto.floats().end());
+      break;
+    case Type::STRINGS:
+      value = std::vector<std::string>(proto.strings().begin(), proto.strings().end());
       break;
     case Type::TENSOR: {
       TRY(value, read_tensor(proto.t()));

@@ -23,7 +23,8 @@ std::string attribute_text(const Attributes& attributes) {
 
 bool comparable(const Node& node) {
   for (const auto& [key, attribute] : node.attributes) {
-    if (std::holds_alternative<Tensor>(attribute) || std::holds_alternative<std::vector<float>>(attribute))
+    if (std::holds_alternative<Tensor>(attribute) || std::holds_alternative<std::vector<float>>(attribute) ||
+        std::holds_alternative<std::vector<std::string>>(attribute))
       return false;
   }
   return true;

@@ -41,11 +41,24 @@ Status reduce_mean(RuleContext& c) {
   return {};
 }
 
+/// Equal largest elements share the gradient.
+Status reduce_max(RuleContext& c) {
+  const Shape x = c.input_shape(0);
+  TRY(const Axes axes, axes_or_all(c.node().ints_or("axes", {}), x.size()));
+  const Shape kept = kept_shape(x, axes);
+  const Value chosen = c.g.emit("Equal", {c.input(0), c.g.reshape(c.output(0), kept)});
+  const Value share = c.g.emit("Cast", {chosen}, {{"to", static_cast<std::int64_t>(ElementType::kFloat)}});
+  const Value each = c.g.div(c.g.reshape(c.gradient(), kept), c.g.reduce_sum(share, axes, true));
+  c.give(0, c.g.mul(share, each));
+  return {};
+}
+
 }  // namespace
 
 void add_reduction_rules(OperatorSet& operators) {
   operators.gradients[{"", "ReduceSum"}] = reduce_sum;
   operators.gradients[{"", "ReduceMean"}] = reduce_mean;
+  operators.gradients[{"", "ReduceMax"}] = reduce_max;
 }
 
 }  // namespace aflguard::models

@@ -9,6 +9,11 @@ Infos same_as_first(const ShapeQuery& query) {
   return one(query.info(0).type, query.shape(0));
 }
 
+Infos floats(const ShapeQuery& query) {
+  TRY_STATUS(expect_floats(query, 1));
+  return same_as_first(query);
+}
+
 /// All inputs broadcast to one shape; the type is that of the last input (Where's first is the condition).
 Result<Shape> broadcast_all(const ShapeQuery& query) {
   Shape shape = query.shape(0);
@@ -46,7 +51,6 @@ void add_elementwise_shapes(OperatorSet& operators) {
                            "LeakyRelu",
                            "Sigmoid",
                            "Tanh",
-                           "Clip",
                            "HardSwish",
                            "HardSigmoid",
                            "Elu",
@@ -58,21 +62,19 @@ void add_elementwise_shapes(OperatorSet& operators) {
                            "Log",
                            "Sqrt",
                            "Reciprocal",
-                           "Abs",
-                           "Neg",
                            "Erf",
-                           "Sign",
                            "Sin",
                            "Cos",
                            "Floor",
                            "Ceil",
                            "Round",
-                           "Not",
                            "Softmax",
                            "LogSoftmax",
-                           "Identity",
                            "InstanceNormalization",
                            "BatchNormalization"}) {
+    operators.shapes[{"", name}] = floats;
+  }
+  for (const char* name : {"Clip", "Abs", "Neg", "Sign", "Not", "Identity"}) {
     operators.shapes[{"", name}] = same_as_first;
   }
   for (const char* name :

@@ -59,12 +59,29 @@ Infos one_hot(const ShapeQuery& query) {
   return one(query.info(2).type, std::move(result));
 }
 
+/// The axis is replaced by the axes of the indices.
+Infos gather(const ShapeQuery& query) {
+  const Shape data = query.shape(0);
+  const Shape& at = query.shape(1);
+  TRY(const std::size_t axis, normal_axis(query.node().int_or("axis", 0), data.size()));
+  if (data[axis].batch) return unsupported("picking samples out of the batch is not supported");
+  const ElementType type = query.info(1).type;
+  if (type != ElementType::kInt64 && type != ElementType::kInt32) {
+    return invalid_input("its indices are " + element_type_name(type) + "; they must be int64 or int32");
+  }
+  Shape result(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
+  result.insert(result.end(), at.begin(), at.end());
+  result.insert(result.end(), data.begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.end());
+  return one(query.info(0).type, std::move(result));
+}
+
 }  // namespace
 
 void add_indexing_shapes(OperatorSet& operators) {
   operators.shapes[{"", "Slice"}] = slice;
   operators.shapes[{"", "Expand"}] = expand;
   operators.shapes[{"", "OneHot"}] = one_hot;
+  operators.shapes[{"", "Gather"}] = gather;
 }
 
 }  // namespace aflguard::models

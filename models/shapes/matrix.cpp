@@ -6,6 +6,7 @@ namespace aflguard::models {
 namespace {
 
 Infos gemm(const ShapeQuery& query) {
+  TRY_STATUS(expect_floats(query, 2));
   const Shape& a = query.shape(0);
   const Shape& b = query.shape(1);
   if (a.size() != 2 || b.size() != 2) {
@@ -30,6 +31,7 @@ Infos gemm(const ShapeQuery& query) {
 }
 
 Infos matmul(const ShapeQuery& query) {
+  TRY_STATUS(expect_floats(query, 2));
   Shape a = query.shape(0);
   Shape b = query.shape(1);
   const bool vector_a = a.size() == 1;

@@ -30,6 +30,7 @@ Result<Shape> slide(const Window& window, const Shape& input, const Dim& channel
 }
 
 Infos conv(const ShapeQuery& query) {
+  TRY_STATUS(expect_floats(query, 2));
   const Shape& x = query.shape(0);
   const Shape& w = query.shape(1);
   // The weight gradient's convolution has the batch as channels, so only ranks are demanded here.
@@ -53,6 +54,7 @@ Infos conv(const ShapeQuery& query) {
 }
 
 Infos conv_transpose(const ShapeQuery& query) {
+  TRY_STATUS(expect_floats(query, 2));
   const Shape& x = query.shape(0);
   const Shape& w = query.shape(1);
   TRY_STATUS(check_image(x));

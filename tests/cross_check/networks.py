@@ -364,7 +364,188 @@ def whole_networks():
                classes=4, folding=False)
 
 
+class Recurrent(nn.Module):
+    """A recurrent layer on sensor windows. What it reads of the layer: every state, the last one, or the last of all
+    layers and directions."""
+
+    def __init__(self, layer, reads="last", classes=4):
+        super().__init__()
+        self.layer, self.reads = layer, reads
+        directions = 2 if layer.bidirectional else 1
+        width = layer.hidden_size * directions * (layer.num_layers if reads == "final" else 1)
+        self.fc = nn.Linear(width, classes)
+
+    def forward(self, x):
+        states, final = self.layer(x)
+        if self.reads == "all":
+            return self.fc(states)
+        if self.reads == "last":
+            return self.fc(states[:, -1])
+        final = sum(final) if isinstance(final, tuple) else final
+        return self.fc(final.transpose(0, 1).flatten(1))
+
+
+class LearnedStart(nn.Module):
+    """A GRU whose first state is trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.h0 = nn.Parameter(torch.randn(1, 1, 5))
+        self.layer, self.fc = nn.GRU(3, 5, batch_first=True), nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.fc(self.layer(x, self.h0.expand(-1, x.size(0), -1).contiguous())[0][:, -1])
+
+
+def recurrents():
+    kinds = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
+    for kind, layer in kinds.items():
+        def case(name, reads="last", shape=(6, 3), hidden=5, more=None, **options):
+            network = Recurrent(layer(shape[1], hidden, batch_first=True, **(more or {})), reads)
+            return Case(f"recurrent-{kind}-{name}", network, shape, classes=0 if reads == "all" else 4, checked=True,
+                        **options)
+
+        yield case("last")
+        yield case("all", "all")
+        yield case("final", "final")
+        yield case("bidirectional", "all", more={"bidirectional": True})
+        yield case("layers", "final", more={"num_layers": 3})
+        yield case("layers-bidirectional", "final", more={"num_layers": 2, "bidirectional": True})
+        yield case("no-bias", more={"bias": False})
+        yield case("one-step", "all", shape=(1, 3), more={"bidirectional": True})
+        yield case("one-of-all", "all", shape=(1, 1), hidden=1)
+        yield case("wide", shape=(4, 2), hidden=33)
+        yield case("narrow", shape=(4, 17), hidden=2)
+        yield case("long", shape=(64, 2), hidden=4, batches=(2, 8))
+        yield case("training", "final", more={"num_layers": 2}, training=True)
+        yield case("unfolded", "final", more={"num_layers": 2, "bidirectional": True}, folding=False)
+        yield case("unfolded-opset9", more={"bidirectional": True}, folding=False, opset=9)
+        yield case("fixed-batch-1", "final", more={"bidirectional": True}, dynamic=False, export_batch=1)
+        yield case("fixed-batch-2-opset9", "final", more={"num_layers": 2}, dynamic=False, export_batch=2, opset=9)
+        yield case("fixed-batch-8-opset16", more={"num_layers": 2, "bidirectional": True}, dynamic=False, export_batch=8,
+                   opset=16)
+        for opset in (9, 11, 14, 16):
+            yield case(f"opset{opset}", "final", more={"bidirectional": True}, opset=opset)
+    yield Case("recurrent-rnn-relu", Recurrent(nn.RNN(3, 5, 2, nonlinearity="relu", batch_first=True)), (6, 3), classes=4)
+    yield Case("recurrent-learned-start", LearnedStart(), (6, 3), classes=3, folding=False)
+    yield Case("recurrent-learned-start-fixed", LearnedStart(), (6, 3), classes=3, folding=False, dynamic=False,
+               export_batch=1)
+    yield Case("recurrent-after-convolution", Wrap(lambda m, x: m.fc(m.r(F.relu(m.c(x)).transpose(1, 2))[0].mean(1)),
+                                                   c=nn.Conv1d(3, 6, 5, stride=2), r=nn.GRU(6, 4, batch_first=True),
+                                                   fc=nn.Linear(4, 3)), (3, 25), classes=3, checked=True)
+    yield Case("recurrent-autoencoder", Wrap(lambda m, x: m.o(m.d(m.e(x)[1][0][-1].unsqueeze(1).expand(-1, 7, -1))[0]),
+                                             e=nn.LSTM(2, 5, batch_first=True), d=nn.LSTM(5, 6, batch_first=True),
+                                             o=nn.Linear(6, 2)), (7, 2), checked=True)
+
+
+class Tokens(nn.Module):
+    """A small text classifier: token and place embeddings, one attention block, mean over what is not padding."""
+
+    def __init__(self, words=30, length=9, width=8):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.block = nn.TransformerEncoderLayer(width, 2, 16, dropout=0.0, batch_first=True, activation="gelu")
+        self.fc = nn.Linear(width, 4)
+        for norm in (self.block.norm1, self.block.norm2):
+            nn.init.uniform_(norm.weight, 0.5, 1.5)
+            nn.init.uniform_(norm.bias, -0.5, 0.5)
+
+    def forward(self, x):
+        h = self.words(x) + self.places(torch.arange(x.size(1)))
+        h = self.block(h)
+        seen = (x != 0).unsqueeze(-1).to(h.dtype)
+        return self.fc((h * seen).sum(1) / seen.sum(1).clamp(min=1))
+
+
+def embeddings():
+    def case(name, network, words=11, length=7, **options):
+        return Case("embedding-" + name, network, (length,), classes=options.pop("classes", 4), ids=words, checked=True,
+                    **options)
+
+    table = nn.Embedding(11, 6)
+    yield case("mean", Wrap(lambda m, x: m.f(m.e(x).mean(1)), e=table, f=nn.Linear(6, 4)))
+    yield case("flat", Wrap(lambda m, x: m.f(m.e(x).flatten(1)), e=table, f=nn.Linear(42, 4)))
+    yield case("flat-fixed-batch-4", Wrap(lambda m, x: m.f(m.e(x).flatten(1)), e=table, f=nn.Linear(42, 4)), dynamic=False,
+               export_batch=4, opset=9)
+    yield case("fixed-batch-1", Wrap(lambda m, x: m.f(m.e(x).mean(1)), e=table, f=nn.Linear(6, 4)), dynamic=False,
+               export_batch=1)
+    yield case("large", Wrap(lambda m, x: m.f(m.e(x).mean(1)), e=nn.Embedding(5000, 16), f=nn.Linear(16, 4)), words=5000,
+               length=20)
+    yield case("one-id", Wrap(lambda m, x: m.f(m.e(x)[:, 0]), e=table, f=nn.Linear(6, 4)), length=1)
+    yield case("tied", Wrap(lambda m, x: F.linear(torch.tanh(m.f(m.e(x).mean(1))), m.e.weight), e=nn.Embedding(11, 6),
+                            f=nn.Linear(6, 6)), classes=11, folding=False)
+    yield case("two-tables", Wrap(lambda m, x: m.f(torch.cat([m.a(x[:, :3]).flatten(1), m.b(x[:, 3:]).mean(1)], 1)),
+                                  a=nn.Embedding(11, 3), b=nn.Embedding(20, 5), f=nn.Linear(14, 4)))
+    yield case("masked-mean", Wrap(lambda m, x: m.f((m.e(x) * (x != 0).float().unsqueeze(-1)).sum(1)), e=table,
+                                   f=nn.Linear(6, 4)))
+    yield case("convolution", Wrap(lambda m, x: m.f(F.relu(m.c(m.e(x).transpose(1, 2))).mean(2)), e=table,
+                                   c=nn.Conv1d(6, 5, 3), f=nn.Linear(5, 4)))
+    for kind, layer in (("lstm", nn.LSTM), ("gru", nn.GRU)):
+        network = Wrap(lambda m, x: m.f(m.r(m.e(x))[0][:, -1]), e=nn.Embedding(11, 6), r=layer(
+            6, 5, num_layers=2, bidirectional=True, batch_first=True), f=nn.Linear(10, 4))
+        yield case(kind, network)
+        yield case(kind + "-fixed-opset16", network, dynamic=False, export_batch=2, opset=16)
+        yield case(kind + "-training", network, training=True)
+    yield case("transformer", Tokens(), words=30, length=9, training=True)
+    yield case("transformer-opset16", Tokens(), words=30, length=9, training=True, opset=16)
+    yield Case("embedding-constant-table", Wrap(lambda m, x: m.f(x + m.t(m.i).sum(1).unsqueeze(0)), t=nn.Embedding(9, 5), i=(
+        torch.arange(60).reshape(5, 12) * 5 % 9), f=nn.Linear(5, 3)), (5, 5), checked=True)
+
+
+def resizes():
+    def case(name, shape=(2, 5, 6), extents=2, options=None, **more):
+        layers = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}
+        network = nn.Sequential(layers[extents](2, 3, 3, padding=1), nn.Upsample(**options), nn.Tanh(),
+                                layers[extents](3, 1, 3))
+        return Case("resize-" + name, network, shape, checked=True, **more)
+
+    for opset in (9, 10, 11, 13, 16):
+        yield case(f"nearest-opset{opset}", options={"scale_factor": 2, "mode": "nearest"}, opset=opset)
+        if opset < 11:
+            continue  # PyTorch cannot write sizes there, and writes other coordinates than it computes with
+        yield case(f"nearest-size-opset{opset}", options={"size": (7, 13), "mode": "nearest"}, opset=opset)
+        for align in (False, True):
+            name = f"{'align' if align else 'half-pixel'}-opset{opset}"
+            bilinear = {"mode": "bilinear", "align_corners": align}
+            yield case(f"bilinear-{name}", options={"scale_factor": 2, **bilinear}, opset=opset)
+            yield case(f"bilinear-uneven-{name}", options={"scale_factor": (1.5, 2.3), **bilinear}, opset=opset)
+            yield case(f"bilinear-smaller-{name}", options={"scale_factor": (0.7, 0.5), **bilinear}, shape=(2, 9, 8),
+                       opset=opset)
+            yield case(f"bilinear-size-{name}", options={"size": (11, 4), **bilinear}, opset=opset)
+            yield case(f"bilinear-fixed-{name}", options={"size": (9, 9), **bilinear}, opset=opset, dynamic=False)
+    for align in (False, True):
+        yield case(f"linear-{align}", shape=(2, 7), extents=1,
+                   options={"scale_factor": 2.5, "mode": "linear", "align_corners": align})
+        yield case(f"trilinear-{align}", shape=(2, 3, 4, 3), extents=3, batches=(1, 3),
+                   options={"scale_factor": (2, 1.5, 1), "mode": "trilinear", "align_corners": align})
+    yield case("nearest-broken", options={"scale_factor": (1.5, 2.5), "mode": "nearest"})
+    yield case("nearest-smaller", options={"scale_factor": 0.5, "mode": "nearest"}, shape=(2, 8, 9))
+    yield case("nearest-1d", shape=(2, 7), extents=1, options={"scale_factor": 3, "mode": "nearest"})
+    yield case("nearest-3d", shape=(2, 3, 4, 3), extents=3, options={"scale_factor": 2, "mode": "nearest"}, batches=(1, 3))
+    yield Case("resize-unet", Wrap(lambda m, x: (lambda s: m.o(torch.cat([s, F.interpolate(m.d(F.max_pool2d(
+        s, 2)), size=s.shape[2:], mode="bilinear", align_corners=False)], 1)))(F.relu(m.a(x))), a=nn.Conv2d(
+            1, 4, 3, padding=1), d=nn.Conv2d(4, 4, 3, padding=1), o=nn.Conv2d(8, 1, 1)), (1, 9, 10), checked=True)
+
+
+def rearrangements():
+    conv, last = nn.Conv2d(2, 4, 3, padding=1), nn.Linear(4, 3)
+    for mode in ("reflect", "replicate"):
+        yield Case("pad-" + mode, Wrap(lambda m, x, mode=mode: m.c(F.pad(m.b(x), (1, 2, 0, 3), mode=mode)).mean((2, 3)),
+                                       b=nn.Conv2d(2, 2, 1), c=nn.Conv2d(2, 4, 3)), (2, 5, 5), classes=4, checked=True)
+    yield Case("pixel-shuffle", nn.Sequential(nn.Conv2d(2, 8, 3), nn.PixelShuffle(2), nn.Tanh(), nn.Conv2d(2, 1, 3)),
+               (2, 6, 7), checked=True)
+    yield Case("pixel-unshuffle", nn.Sequential(nn.Conv2d(2, 2, 3, padding=1), nn.PixelUnshuffle(2), nn.Conv2d(8, 1, 1)),
+               (2, 6, 8), checked=True)
+    yield Case("repeat", Wrap(lambda m, x: m.f(torch.cat([m.t.repeat(x.size(0), 1, 1), x], 1).mean(1)), t=nn.Parameter(
+        torch.randn(1, 2, 6)), f=nn.Linear(6, 3)), (4, 6), classes=3, checked=True)
+    yield Case("spatial-max", Wrap(lambda m, x: m.f(m.c(x).amax((2, 3))), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("largest-of-axis", Wrap(lambda m, x: m.f(m.c(x).max(3)[0].min(2)[0]), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("log-sum-exp", Wrap(lambda m, x: m.f(m.c(x).logsumexp((2, 3))), c=conv, f=last), (2, 5, 5), classes=3)
+    yield Case("unit-length", Wrap(lambda m, x: m.f(F.normalize(m.a(x), dim=1)), a=nn.Linear(5, 4), f=last), (5,), classes=3)
+
+
 def all_cases():
     torch.manual_seed(3)
-    for family in (perceptrons, convolutions, poolings, topologies, normalizations, whole_networks, opsets):
+    for family in (perceptrons, convolutions, poolings, topologies, normalizations, whole_networks, opsets, recurrents,
+                   embeddings, resizes, rearrangements):
         yield from family()

@@ -1,4 +1,5 @@
 #include <set>
+#include <thread>
 
 #include "core/system/atomic_file.h"
 #include "edge_client/client_config.h"
@@ -64,6 +65,21 @@ TEST("Three sections are enough; everything else has a default") {
   TEST_ASSERT_EQUAL_STRING("dir/state", config.state_folder.c_str());
   TEST_ASSERT_TRUE(config.schedule.interval == 0s && config.schedule.quiet_hours.empty());
   TEST_ASSERT_FALSE(config.seed.has_value() || config.runtime.has_value() || config.follow);
+}
+
+TEST(
+    "A limit of several cores is used by as many threads as there are cores, unless the file says "
+    "otherwise") {
+  TEST_ASSERT_EQUAL_INT(1, default_threads(0.25, 4));
+  TEST_ASSERT_EQUAL_INT(1, default_threads(1.9, 4));
+  TEST_ASSERT_EQUAL_INT(3, default_threads(3, 4));
+  TEST_ASSERT_EQUAL_INT(4, default_threads(1024, 4));
+  TEST_ASSERT_EQUAL_INT(1, default_threads(4, 0));  // how many there are is not known
+  TEST_ASSERT_EQUAL_INT(1, reading(kLeast).config.threads);
+  TEST_ASSERT_EQUAL_INT(
+      3, reading(kLeast + "[training]\ncpu_limit = 0.5\n[model]\nthreads = 3\n").config.threads);
+  const Reading most = reading(kLeast + "[training]\ncpu_limit = 1024\n");
+  TEST_ASSERT_EQUAL_INT(default_threads(1024, std::thread::hardware_concurrency()), most.config.threads);
 }
 
 TEST("The example file is a working configuration with the defaults that it shows") {

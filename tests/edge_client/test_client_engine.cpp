@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/base/random.h"
+#include "core/envelope/refusal_message.h"
 #include "core/transport/in_process_broker.h"
 #include "edge_client/client_engine.h"
 #include "tests/edge_client/broker_clock.h"
@@ -138,6 +139,35 @@ struct World {
   bool run_until_verdicts(std::uint64_t count) {
     return run_until([&, count] { return *engine->status().accepted + *engine->status().rejected >= count; });
   }
+
+  /// As the gateway would refuse the latest update.
+  [[nodiscard]] RefusalMessage refusal(RefusalReason reason, std::chrono::milliseconds come_back) const {
+    RefusalMessage refusal;
+    refusal.fleet = "orchard";
+    refusal.device = "pi-1";
+    refusal.transfer = transfer_id_of(gateway->seen.back().envelope);
+    refusal.reason = reason;
+    refusal.proven = proven;
+    refusal.come_back = come_back;
+    refusal.text = "because";
+    return refusal;
+  }
+  void send_refusal(const RefusalMessage& refusal) {
+    gateway->send(refusal.device, gateway->sealed(encode(refusal).value()));
+  }
+  /// Every update gets that answer, and no verdict.
+  void refuse_all(RefusalReason reason, std::chrono::milliseconds come_back) {
+    gateway->answer = [this, reason, come_back] {
+      ++refusals_sent;
+      send_refusal(refusal(reason, come_back));
+    };
+  }
+  void refuse_nothing() { gateway->answer = {}; }
+  [[nodiscard]] bool status_says(const std::string& text) const {
+    return !gateway->statuses.empty() && gateway->statuses.back().find(text) != std::string::npos;
+  }
+  std::size_t refusals_sent = 0;
+  bool proven = true;
 
   TemporaryFolder folder;
   InProcessBroker broker;
@@ -504,6 +534,93 @@ TEST("A gateway without room is asked again later, and the update is not given u
   world.gateway->answers = true;
   TEST_ASSERT_TRUE(world.run_until_verdicts(1));
   TEST_ASSERT_EQUAL_UINT64(1, *world.engine->status().accepted);
+}
+
+TEST("Without room the gateway says when to come back; nothing is sent until then, and then all of it") {
+  World world;
+  world.refuse_all(RefusalReason::kOverloaded, 45s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 1; }));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.status_says("was refused (overloaded)"); }, 5s));
+  TEST_ASSERT_TRUE(world.status_says("\"training\""));  // nothing is wrong
+  const std::size_t pieces = world.gateway->pieces;
+  TEST_ASSERT_FALSE(world.run_until([&] { return world.gateway->pieces > pieces; }, 39s));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->applied());
+}
+
+TEST("A refusal of another update than the one that waits changes nothing") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  RefusalMessage other = world.refusal(RefusalReason::kOverloaded, 45s);
+  other.transfer ^= 1;
+  world.send_refusal(other);
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 2; }, 40s));  // by its own time
+  TEST_ASSERT_EQUAL_UINT64(1, world.engine->status().sequence.value());
+}
+
+TEST("Refused three times, or unanswered three times, the device raises the alarm with what it knows") {
+  World world;
+  world.refuse_all(RefusalReason::kOverloaded, 1s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.status_says("\"alert\""); }));
+  TEST_ASSERT_TRUE(world.refusals_sent >= 3);
+  TEST_ASSERT_TRUE(world.status_says("the gateway's last answer was 'overloaded'"));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.run_until([&] { return !world.status_says("\"alert\""); }));
+
+  World silent;
+  silent.gateway->answers = false;
+  silent.gateway->publish_model();
+  silent.start_device();
+  TEST_ASSERT_TRUE(silent.run_until([&] { return silent.status_says("\"alert\""); }));
+  TEST_ASSERT_EQUAL_size_t(4, silent.gateway->seen.size());
+  TEST_ASSERT_TRUE(silent.status_says("the gateway does not answer"));
+}
+
+TEST("An update that the gateway has opened and will never take is given up, and its number stays used") {
+  World world;
+  world.refuse_all(RefusalReason::kNotFinite, 0s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 1; }));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.status_says("was refused (not-finite)"); }, 5s));
+  TEST_ASSERT_TRUE(world.status_says("\"alert\""));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(2, world.gateway->seen.back().message.sequence);
+  TEST_ASSERT_TRUE(world.run_until([&] { return !world.status_says("\"alert\""); }));
+}
+
+TEST("For a word that is not proven no update is given up: alarm, and the same one again") {
+  World world;
+  world.proven = false;
+  world.refuse_all(RefusalReason::kNotFinite, 0s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.status_says("\"alert\""); }));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->seen.back().message.sequence);
+}
+
+TEST("Refused for its model, the device asks for the fleet's, and sends again when that is its own") {
+  World world;
+  world.refuse_all(RefusalReason::kWrongModel, 0s);
+  world.start_device();
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 1; }));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));  // the broker keeps the device's own model
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->seen.back().message.sequence);
+  TEST_ASSERT_TRUE(world.broker.now() < 25s);  // not only at its next time
 }
 
 TEST("The package of another model: the device says so and waits") {

@@ -27,6 +27,12 @@ class FileBuilder {
     model.outputs = {"out"};
   }
 
+  /// Makes the input ids, as models with an embedding take them.
+  FileBuilder& takes(ElementType type) {
+    model.inputs.front().type = type;
+    return *this;
+  }
+
   FileBuilder& node(const std::string& op, std::vector<Value> inputs, const Value& output,
                     Attributes attributes = {}) {
     model.nodes.push_back({{"", op}, std::move(inputs), {output}, std::move(attributes), "the_" + output});

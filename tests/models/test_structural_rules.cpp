@@ -102,8 +102,46 @@ TEST("Expand repeats a parameter for every sample and sums its gradient") {
   expect_gradient(file, 1);
 }
 
-TEST("ReduceMean, ReduceSum, ReduceSumSquare and ReduceL2 have correct gradients over any axes") {
-  for (const char* op : {"ReduceMean", "ReduceSum", "ReduceSumSquare", "ReduceL2"}) {
+TEST("Pad with the input's own elements has correct gradients") {
+  for (const char* mode : {"reflect", "edge"}) {
+    FileBuilder file = scaled({3, 4});
+    file.ints("p", {0, 1, 3, 0, 2, 0}).node("Pad", {"h", "p"}, "out", {{"mode", std::string(mode)}});
+    expect_gradient(file, 1);
+  }
+  FileBuilder far = scaled({3, 4});
+  far.ints("p", {0, 0, 4, 0, 0, 0}).node("Pad", {"h", "p"}, "out", {{"mode", std::string("reflect")}});
+  expect_refusal(far, {"'the_out' (Pad)", "axis 2", "by 4 and 0"});
+}
+
+TEST("Tile repeats axes, also a parameter once for every sample") {
+  expect_gradient(scaled({2, 3}).ints("r", {1, 3, 2}).node("Tile", {"h", "r"}, "out"), 1);
+  FileBuilder file({3, 4});
+  file.weight("token", {1, 1, 4}).node("Shape", {"x"}, "shape").ints("zero", {0}).ints("rest", {2, 1});
+  file.node("Gather", {"shape", "zero"}, "batch");
+  file.node("Concat", {"batch", "rest"}, "repeats", {{"axis", std::int64_t{0}}});
+  file.node("Tile", {"token", "repeats"}, "tokens");
+  expect_gradient(file.node("Concat", {"tokens", "x"}, "out", {{"axis", std::int64_t{1}}}), 1);
+  expect_refusal(scaled({2, 3}).ints("r", {2, 1, 1}).node("Tile", {"h", "r"}, "out"),
+                 {"'the_out' (Tile)", "[batch"});
+}
+
+TEST("DepthToSpace and SpaceToDepth have correct gradients; a block that does not fit is refused") {
+  for (const char* mode : {"DCR", "CRD"}) {
+    FileBuilder file = scaled({8, 2, 3});
+    expect_gradient(file.node("DepthToSpace", {"h"}, "out",
+                              {{"blocksize", std::int64_t{2}}, {"mode", std::string(mode)}}),
+                    1);
+  }
+  FileBuilder back = scaled({2, 4, 6});
+  expect_gradient(back.node("SpaceToDepth", {"h"}, "out", {{"blocksize", std::int64_t{2}}}), 1);
+  FileBuilder odd = scaled({6, 2, 3});
+  expect_refusal(odd.node("DepthToSpace", {"h"}, "out", {{"blocksize", std::int64_t{2}}}),
+                 {"'the_out' (DepthToSpace)", "blocksize 2", "[batch, 6, 2, 3]"});
+}
+
+TEST("Reductions have correct gradients over any axes") {
+  for (const char* op : {"ReduceMean", "ReduceSum", "ReduceSumSquare", "ReduceL2", "ReduceL1", "ReduceMax",
+                         "ReduceMin", "ReduceLogSumExp"}) {
     for (const std::int64_t keep : {0, 1}) {
       expect_gradient(scaled({3, 4}, 11).node(op, {"h"}, "out", {{"axes", Ints{-1}}, {"keepdims", keep}}), 1);
       FileBuilder input = scaled({3, 4}, 18);

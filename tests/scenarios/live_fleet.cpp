@@ -352,7 +352,8 @@ void HandDevice::flood(const std::vector<Bytes>& messages) {
   }
 }
 
-std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point deadline) {
+std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point deadline,
+                                                        bool until_refusal) {
   KeyTable gateway;
   ASSERT_OK(gateway.add("gateway", fleet_.gateway_key()));
   const OpensslVerifier verifier;
@@ -364,9 +365,35 @@ std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point 
     if (!envelope.ok() || !envelope->has_value()) continue;
     auto opened = opener.open(UnverifiedEnvelope::parse(std::move(**envelope)).value());
     TEST_ASSERT_TRUE_MESSAGE(opened.ok(), "a verdict with a wrong signature");
-    return decode_verdict(*opened).value();
+    if (opened->type() != PayloadType::kRefusal) return decode_verdict(*opened).value();
+    refusals_.push_back(decode_refusal(*opened).value());
+    if (until_refusal) return std::nullopt;
   }
   return std::nullopt;
+}
+
+RefusalMessage HandDevice::insist_on_refusal(const Bytes& envelope) {
+  const auto deadline = SteadyClock::now() + fleet_.timeout();
+  for (std::uint16_t round = 0; SteadyClock::now() < deadline; ++round) {
+    publish_round(envelope, round);
+    const auto timeout = SteadyClock::now() + std::chrono::milliseconds(300);
+    while (SteadyClock::now() < timeout) {
+      (void)verdict_until(timeout, true);
+      for (RefusalMessage& refusal : std::exchange(refusals_, {})) {
+        if (refusal.transfer == transfer_id_of(envelope)) return std::move(refusal);
+      }
+    }
+  }
+  TEST_FAIL_MESSAGE(("no refusal came\n" + fleet_.gateway_log()).c_str());
+  return {};
+}
+
+void HandDevice::publish_round(const Bytes& envelope, std::uint16_t round) {
+  for (Bytes piece : pieces(envelope)) {
+    piece[2] = static_cast<std::byte>(round >> 8);  // a new round, as a device that starts over says
+    piece[3] = static_cast<std::byte>(round & 0xFF);
+    publish(piece);
+  }
 }
 
 VerdictMessage HandDevice::next_verdict() {
@@ -377,14 +404,9 @@ VerdictMessage HandDevice::next_verdict() {
 
 VerdictMessage HandDevice::insist(const UpdateMessage& update) {
   const Bytes envelope = seal(update);
-  const auto all = pieces(envelope);
   const auto deadline = SteadyClock::now() + fleet_.timeout();
   for (std::uint16_t round = 0; SteadyClock::now() < deadline; ++round) {
-    for (Bytes piece : all) {
-      piece[2] = static_cast<std::byte>(round >> 8);  // a new round, as a device that starts over says
-      piece[3] = static_cast<std::byte>(round & 0xFF);
-      publish(piece);
-    }
+    publish_round(envelope, round);
     const auto timeout = SteadyClock::now() + std::chrono::milliseconds(500);
     while (auto verdict = verdict_until(timeout)) {
       if (verdict->sequence == update.sequence) return std::move(*verdict);

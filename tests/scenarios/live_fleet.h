@@ -13,6 +13,7 @@
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
+#include "core/envelope/refusal_message.h"
 #include "core/identity/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
@@ -51,6 +52,8 @@ class HandDevice final {
   void flood(const std::vector<Bytes>& messages);
   /// The next verdict that the gateway has signed for this device; fails the test when none comes.
   [[nodiscard]] VerdictMessage next_verdict();
+  /// The gateway's signed refusal of this envelope, sending it again and again until it comes.
+  [[nodiscard]] RefusalMessage insist_on_refusal(const Bytes& envelope);
   /// The verdict on this sequence number, sending it again and again until it comes.
   [[nodiscard]] VerdictMessage insist(const UpdateMessage& update);
 
@@ -58,7 +61,9 @@ class HandDevice final {
   [[nodiscard]] OpensslSigner& signer() { return signer_; }
 
  private:
-  [[nodiscard]] std::optional<VerdictMessage> verdict_until(std::chrono::steady_clock::time_point deadline);
+  void publish_round(const Bytes& envelope, std::uint16_t round);
+  [[nodiscard]] std::optional<VerdictMessage> verdict_until(std::chrono::steady_clock::time_point deadline,
+                                                            bool until_refusal = false);
 
   LiveFleet& fleet_;
   std::string name_;
@@ -66,6 +71,7 @@ class HandDevice final {
   EnvelopeSealer sealer_;
   std::unique_ptr<MqttBus> bus_;
   PieceAssembler assembler_;
+  std::vector<RefusalMessage> refusals_;
 };
 
 struct LiveFleetOptions {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/random.h"
+#include "core/envelope/refusal_message.h"
 #include "core/system/atomic_file.h"
 #include "edge_client/sending/update_spool.h"
 #include "models/zoo/zoo_package.h"
@@ -192,6 +193,30 @@ TEST("A verdict that is lost: the same bytes come again until it arrives") {
   rig.gateway->answers = true;
   rig.until([&] { return rig.gateway->applied() >= 2; }, "the next update");
   assert_one_update_per_number(*rig.gateway);
+}
+
+TEST("A refusal is not a verdict: the same bytes come again, and count once there is room") {
+  WideRig rig;
+  std::size_t refusals = 0;
+  rig.gateway->answer = [&rig, &refusals] {
+    RefusalMessage refusal;
+    refusal.fleet = "orchard";
+    refusal.device = "pi-1";
+    refusal.transfer = transfer_id_of(rig.gateway->seen.back().envelope);
+    refusal.reason = RefusalReason::kOverloaded;
+    refusal.come_back = std::chrono::milliseconds(300);
+    refusal.text = "no room";
+    rig.gateway->send(refusal.device, rig.gateway->sealed(encode(refusal).value()));
+    ++refusals;
+  };
+  rig.gateway->publish_model();
+  rig.start_client();
+  rig.until([&] { return refusals >= 2; }, "the update after its refusal");
+  TEST_ASSERT_TRUE(rig.gateway->seen[0].envelope == rig.gateway->seen[1].envelope);
+  rig.gateway->answer = {};
+  rig.until([&] { return rig.status_says("\"accepted\":1"); }, "the verdict");
+  TEST_ASSERT_EQUAL_INT(0, rig.end_client(SIGTERM));
+  ASSERT_CONTAINS(rig.client_log(), "refused (");
 }
 
 TEST("A model that the fleet's gateway did not sign is not trained on, retained or not") {

@@ -336,3 +336,33 @@ TEST("Half an update and then silence is forgotten and counted, and the whole is
   all.note_accepted();
   all.expect_honest_answer();
 }
+
+TEST("Every refusal of an envelope is answered, signed, with its reason and how much of it was proven") {
+  Scene& all = scene();
+  const auto expect = [&](RefusalReason reason, bool proven, const Bytes& envelope) {
+    const RefusalMessage refusal = all.hostile->insist_on_refusal(envelope);
+    TEST_ASSERT_EQUAL_STRING(std::string(to_string(reason)).c_str(),
+                             std::string(to_string(refusal.reason)).c_str());
+    TEST_ASSERT_TRUE(refusal.proven == proven);
+    TEST_ASSERT_TRUE(refusal.device == "pi-2" && refusal.fleet == "orchard" && !refusal.text.empty());
+  };
+  UpdateMessage update = all.good_update();
+  update.fleet = "vineyard";
+  expect(RefusalReason::kWrongFleet, true, all.hostile->seal(update));
+  update = all.good_update();
+  update.model_hash[7] ^= 1;
+  expect(RefusalReason::kWrongModel, true, all.hostile->seal(update));
+  RawUpdate raw = raw_update();
+  raw.vector = floats(std::vector<float>(all.fleet.dimension(), NAN));
+  expect(RefusalReason::kNotFinite, true, seal_raw(raw));
+  raw = raw_update();
+  raw.behind = bytes_of("x");
+  expect(RefusalReason::kMalformed, true, seal_raw(raw));
+  Bytes changed = all.hostile->seal(all.good_update());
+  changed[changed.size() - sizeof(EcdsaSignature) - 10] ^= std::byte{1};
+  expect(RefusalReason::kBadSignature, false, changed);
+  OpensslSigner stranger = OpensslSigner::generate().value();
+  expect(RefusalReason::kUnknownKey, false, seal(stranger, encode(all.good_update()).value()));
+  expect(RefusalReason::kOversized, false, Bytes(100'000, std::byte{1}));
+  all.expect_honest_answer();
+}

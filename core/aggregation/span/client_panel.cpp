@@ -1,7 +1,10 @@
 #include "core/aggregation/span/client_panel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "core/aggregation/vectors/median.h"
 
 namespace aflguard {
 namespace {
@@ -14,25 +17,24 @@ std::uint64_t hashed(ClientId client) {
   return x ^ (x >> 31);
 }
 
-/// The middle number, or the mean of the two middle ones. Reorders.
-double median_of(std::vector<double>& numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  if (numbers.size() % 2 == 1) return *middle;
-  const double lower = *std::max_element(numbers.begin(), middle);
-  return lower / 2 + *middle / 2;
-}
-
 }  // namespace
 
 void ClientPanel::rotate(const SmallMatrix& rotation) {
-  std::vector<double> old(means_.size());
-  for (std::size_t place = 0; place < ids_.size(); ++place) {
-    for (std::size_t k = 0; k < means_.size(); ++k) old[k] = means_[k][place];
-    for (std::size_t k = 0; k < means_.size(); ++k) {
-      double turned = 0;
-      for (std::size_t j = 0; j < means_.size(); ++j) turned += rotation(k, j) * old[j];
-      means_[k][place] = turned;
+  // So many clients at a time that their numbers stay in the first-level cache, and loops run over
+  // neighbours.
+  constexpr std::size_t kTile = 64;
+  const std::size_t directions = means_.size();
+  std::vector<std::array<double, kTile>> old(directions);
+  for (std::size_t first = 0; first < ids_.size(); first += kTile) {
+    const std::size_t here = std::min(kTile, ids_.size() - first);
+    for (std::size_t k = 0; k < directions; ++k) std::copy_n(means_[k].data() + first, here, old[k].data());
+    for (std::size_t k = 0; k < directions; ++k) {
+      std::array<double, kTile> turned{};
+      for (std::size_t j = 0; j < directions; ++j) {
+        const double share = rotation(k, j);
+        for (std::size_t i = 0; i < here; ++i) turned[i] += share * old[j][i];
+      }
+      std::copy_n(turned.data(), here, means_[k].data() + first);
     }
   }
 }
@@ -81,11 +83,12 @@ void ClientPanel::remove(ClientId client) {
 }
 
 ClientPanel::Opinion ClientPanel::opinion(std::size_t direction) const {
-  scratch_.assign(means_[direction].begin(), means_[direction].end());
+  const std::vector<double>& means = means_[direction];
   Opinion opinion;
-  opinion.median = median_of(scratch_);
-  for (double& number : scratch_) number = std::fabs(number - opinion.median);
-  opinion.deviation = median_of(scratch_);
+  opinion.median = median_of(means, spare_);
+  scratch_.resize(means.size());
+  for (std::size_t i = 0; i < means.size(); ++i) scratch_[i] = std::fabs(means[i] - opinion.median);
+  opinion.deviation = median_of(scratch_, spare_);
   return opinion;
 }
 

@@ -52,6 +52,7 @@ class ClientPanel final {
   std::unordered_map<ClientId, std::size_t> places_;
   std::set<std::pair<std::uint64_t, ClientId>> by_hash_;
   mutable std::vector<double> scratch_;
+  mutable std::vector<double> spare_;
 };
 
 }  // namespace aflguard

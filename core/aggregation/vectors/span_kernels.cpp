@@ -1,17 +1,23 @@
 #include "core/aggregation/vectors/span_kernels.h"
 
 #include "core/base/check.h"
+#include "core/kernels/instruction_set.h"
 
 namespace aflguard {
 namespace {
 
 const SpanPasses& passes() {
 #if defined(__x86_64__)
-  static const SpanPasses& best = __builtin_cpu_supports("avx2") != 0 ? kAvx2SpanPasses : kBaselineSpanPasses;
-  return best;
-#else
-  return kBaselineSpanPasses;
+  switch (chosen_instruction_set()) {
+    case InstructionSet::kAvx512:
+      return kAvx512SpanPasses;
+    case InstructionSet::kAvx2:
+      return kAvx2SpanPasses;
+    case InstructionSet::kBaseline:
+      break;
+  }
 #endif
+  return kBaselineSpanPasses;
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct SpanPasses {
 extern const SpanPasses kBaselineSpanPasses;
 #if defined(__x86_64__)
 extern const SpanPasses kAvx2SpanPasses;
+extern const SpanPasses kAvx512SpanPasses;
 #endif
 
 }  // namespace aflguard

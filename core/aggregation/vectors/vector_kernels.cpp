@@ -5,6 +5,7 @@
 
 #include "core/aggregation/vectors/vector_passes.h"
 #include "core/base/check.h"
+#include "core/kernels/instruction_set.h"
 
 namespace aflguard {
 namespace {
@@ -14,17 +15,22 @@ constexpr std::size_t kStreamFrom = std::size_t{1} << 20;
 
 const VectorPasses& passes() {
 #if defined(__x86_64__)
-  static const VectorPasses& best = __builtin_cpu_supports("avx2") != 0 ? kAvx2Passes : kBaselinePasses;
-  return best;
-#else
-  return kBaselinePasses;
+  switch (chosen_instruction_set()) {
+    case InstructionSet::kAvx512:
+      return kAvx512Passes;
+    case InstructionSet::kAvx2:
+      return kAvx2Passes;
+    case InstructionSet::kBaseline:
+      break;
+  }
 #endif
+  return kBaselinePasses;
 }
 
 /// Streaming stores need an aligned destination that is not read in the same pass.
 bool should_stream(std::span<const float> theta, std::span<float> next) {
   return next.size() >= kStreamFrom && theta.data() != next.data() &&
-         reinterpret_cast<std::uintptr_t>(next.data()) % 32 == 0;
+         reinterpret_cast<std::uintptr_t>(next.data()) % 64 == 0;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ struct VectorPasses {
 extern const VectorPasses kBaselinePasses;
 #if defined(__x86_64__)
 extern const VectorPasses kAvx2Passes;
+extern const VectorPasses kAvx512Passes;
 #endif
 
 }  // namespace aflguard

@@ -8,55 +8,88 @@ namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 /// out.
 inline constexpr std::size_t kChunk = 48;
 
-/// Moves `count` (<= 8) rows of a block to planes, with bias and rectifier.
-AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t count, std::size_t used,
-                          std::size_t first_column, std::size_t first_result, const Planes& out) {
-  for (std::size_t c = 0; c < used; c += 8) {
-    Vector r[8];
-    for (std::size_t p = 0; p < 8; ++p) r[p] = p < count ? load(block + p * width + c) : Vector{};
-    transpose(r);
-    const std::size_t columns = used - c < 8 ? used - c : 8;
-    for (std::size_t i = 0; i < columns; ++i) {
-      const std::size_t column = first_column + c + i;
-      Vector v = r[i];
-      if (out.bias != nullptr) v += splat(out.bias[column]);
-      if (out.rectify) v = maximum(v, Vector{});
-      float* plane = out.data + column * out.stride;
-      if (out.positions == nullptr && count == 8) {
-        store(plane + first_result, v);
-      } else {
-        for (std::size_t p = 0; p < count; ++p) {
-          const std::size_t result = first_result + p;
-          plane[out.positions == nullptr ? static_cast<std::ptrdiff_t>(result) : out.positions[result]] =
-              v[p];
-        }
-      }
+/// Moves kLanes rows of a block to planes, with bias and rectifier.
+AFLGUARD_INLINE void emit_square(const float* block, std::size_t width, std::size_t columns,
+                                 std::size_t first_column, std::size_t first_result, const Planes& out) {
+  Vector r[kLanes];
+  for (std::size_t p = 0; p < kLanes; ++p) r[p] = load(block + p * width);
+  transpose(r);
+  // Written for all columns, most of them open, so that r stays in registers.
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    if (i >= columns) continue;
+    Vector v = r[i];
+    if (out.bias != nullptr) v += out.bias[first_column + i];
+    if (out.rectify) v = maximum(v, Vector{});
+    float* plane = out.data + (first_column + i) * out.stride;
+    if (out.positions == nullptr) {
+      store(plane + first_result, v);
+    } else {
+      for (std::size_t p = 0; p < kLanes; ++p) plane[out.positions[first_result + p]] = v[p];
     }
   }
 }
 
+/// The same for the rows that are left over.
+AFLGUARD_INLINE void emit_rest(const float* block, std::size_t width, std::size_t count, std::size_t columns,
+                               std::size_t first_column, std::size_t first_result, const Planes& out) {
+  for (std::size_t i = 0; i < columns; ++i) {
+    const float bias = out.bias != nullptr ? out.bias[first_column + i] : 0.0F;
+    float* plane = out.data + (first_column + i) * out.stride;
+    for (std::size_t p = 0; p < count; ++p) {
+      const std::size_t result = first_result + p;
+      float v = block[p * width + i];
+      if (out.bias != nullptr) v += bias;
+      if (out.rectify) v = v > 0 ? v : 0;
+      plane[out.positions == nullptr ? static_cast<std::ptrdiff_t>(result) : out.positions[result]] = v;
+    }
+  }
+}
+
+/// Any number of rows.
+AFLGUARD_INLINE void emit(const float* block, std::size_t width, std::size_t count, std::size_t used,
+                          std::size_t first_column, std::size_t first_result, const Planes& out) {
+  std::size_t row = 0;
+  for (; row + kLanes <= count; row += kLanes) {
+    for (std::size_t c = 0; c < used; c += kLanes) {
+      emit_square(block + row * width + c, width, used - c, first_column + c, first_result + row, out);
+    }
+  }
+  if (row < count)
+    emit_rest(block + row * width, width, count - row, used, first_column, first_result + row, out);
+}
+
 inline void gather_product(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                            const Planes& out) {
-  float chunk[kChunk * kBlock];
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   for (std::size_t p = 0; p < gather.pixel_count; p += kChunk) {
-                     const std::size_t left = gather.pixel_count - p;
-                     const std::size_t count = left < kChunk ? left : kChunk;
-                     tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count,
-                                        panel + at, width, chunk);
-                     for (std::size_t i = 0; i < count; i += 8) {
-                       emit(chunk + i * width, width, count - i < 8 ? count - i : 8, used, first, p + i, out);
-                     }
-                   }
-                 });
+  float chunk[kTileBlocks * kChunk * kBlock];
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    for (std::size_t p = 0; p < gather.pixel_count; p += kChunk) {
+      const std::size_t left = gather.pixel_count - p;
+      const std::size_t count = left < kChunk ? left : kChunk;
+      tile_column<false>(image, gather.pixels + p, count, gather.taps, gather.tap_count, block.width,
+                         block.count,
+                         {panel + block.offset, gather.tap_count * kBlock, chunk, kChunk * kBlock});
+      for (std::size_t b = 0; b < block.count; ++b) {
+        const std::size_t used = block.used - b * kBlock < kBlock ? block.used - b * kBlock : kBlock;
+        emit(chunk + b * kChunk * kBlock, block.width, count, used, block.first + b * kBlock, p, out);
+      }
+    }
+  });
+}
+
+AFLGUARD_INLINE void narrow(Mask numbers, std::uint8_t* to) {
+#if defined(__AVX512VL__)
+  typedef std::uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+  *reinterpret_cast<Bytes*>(to) = __builtin_convertvector(numbers, Bytes);
+#else
+  for (std::size_t i = 0; i < kLanes; ++i) to[i] = static_cast<std::uint8_t>(numbers[i]);
+#endif
 }
 
 /// The maximum of `window` rows (each `width` wide), column by column, and which row it came from (the first
 /// of equals); kNoChoice where bias and rectifier close the result.
 AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::size_t width, const float* bias,
                                   bool rectify, float* best, std::uint8_t* choice) {
-  for (std::size_t c = 0; c < width; c += 8) {
+  for (std::size_t c = 0; c < width; c += kLanes) {
     Vector top = load(rows + c);
     Mask where = {};
     for (std::size_t j = 1; j < window; ++j) {
@@ -64,52 +97,57 @@ AFLGUARD_INLINE void keep_maximum(const float* rows, std::size_t window, std::si
       const Mask better = candidate > top;
       top = better ? candidate : top;
       const auto index = static_cast<std::int32_t>(j);
-      where = better ? Mask{index, index, index, index, index, index, index, index} : where;
+      where = better ? Mask{} + index : where;
     }
     if (rectify) {
       const Mask open = top + load(bias + c) > Vector{};
       where = open ? where : where | kNoChoice;
     }
     store(best + c, top);
-    for (std::size_t i = 0; i < 8; ++i) choice[c + i] = static_cast<std::uint8_t>(where[i]);
+    narrow(where, choice + c);
   }
 }
 
 inline void gather_product_max(const float* image, const Gather& gather, const float* panel,
                                std::size_t columns, std::size_t window, const Planes& out,
                                std::uint8_t* choices) {
-  float chunk[8 * 16 * kBlock];  // eight windows of at most 16 rows
+  constexpr std::size_t kRows = 8 * 16;  // eight windows of at most 16 rows
+  float chunk[kTileBlocks * kRows * kBlock];
   float best[8 * kBlock];
   const std::size_t groups = gather.pixel_count / window;
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t first, std::size_t used, std::size_t width, std::size_t at) {
-                   float bias[kBlock] = {};
-                   for (std::size_t c = 0; c < used && out.bias != nullptr; ++c)
-                     bias[c] = out.bias[first + c];
-                   std::uint8_t* choice = choices + first * groups;
-                   for (std::size_t g = 0; g < groups; g += 8) {
-                     const std::size_t count = groups - g < 8 ? groups - g : 8;
-                     tile_column<false>(image, gather.pixels + g * window, count * window, gather.taps,
-                                        gather.tap_count, panel + at, width, chunk);
-                     for (std::size_t i = 0; i < count; ++i) {
-                       keep_maximum(chunk + i * window * width, window, width, bias, out.rectify,
-                                    best + i * width, choice + (g + i) * width);
-                     }
-                     emit(best, width, count, used, first, g, out);
-                   }
-                 });
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    const std::size_t width = block.width;
+    float bias[kTileBlocks * kBlock] = {};
+    for (std::size_t c = 0; c < block.used && out.bias != nullptr; ++c) bias[c] = out.bias[block.first + c];
+    for (std::size_t g = 0; g < groups; g += 8) {
+      const std::size_t count = groups - g < 8 ? groups - g : 8;
+      tile_column<false>(image, gather.pixels + g * window, count * window, gather.taps, gather.tap_count,
+                         width, block.count,
+                         {panel + block.offset, gather.tap_count * kBlock, chunk, kRows * kBlock});
+      for (std::size_t b = 0; b < block.count; ++b) {
+        const std::size_t first = block.first + b * kBlock;
+        const std::size_t used = block.used - b * kBlock < kBlock ? block.used - b * kBlock : kBlock;
+        std::uint8_t* choice = choices + first * groups + g * width;
+        for (std::size_t i = 0; i < count; ++i) {
+          keep_maximum(chunk + (b * kRows + i * window) * width, window, width, bias + b * kBlock,
+                       out.rectify, best + i * width, choice + i * width);
+        }
+        emit(best, width, count, used, first, g, out);
+      }
+    }
+  });
 }
 
 inline void gather_outer(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                          float* sums) {
   std::size_t panel_at = 0;
-  for_each_block(columns, gather.tap_count,
-                 [&](std::size_t, std::size_t, std::size_t width, std::size_t sums_at) {
-                   // The same tile with the roles swapped: taps are its rows, pixels its summed dimension.
-                   tile_column<true>(image, gather.taps, gather.tap_count, gather.pixels, gather.pixel_count,
-                                     panel + panel_at, width, sums + sums_at);
-                   panel_at += gather.pixel_count * width;
-                 });
+  for_each_block(columns, gather.tap_count, kTileBlocks, [&](const ColumnBlocks& block) {
+    // The same tile with the roles swapped: taps are its rows, pixels its summed dimension.
+    tile_column<true>(
+        image, gather.taps, gather.tap_count, gather.pixels, gather.pixel_count, block.width, block.count,
+        {panel + panel_at, gather.pixel_count * kBlock, sums + block.offset, gather.tap_count * kBlock});
+    panel_at += gather.pixel_count * block.width * block.count;
+  });
 }
 
 }  // namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT

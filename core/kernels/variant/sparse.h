@@ -8,20 +8,26 @@ namespace aflguard::kernels::AFLGUARD_KERNEL_VARIANT {
 /// tile().
 template <std::size_t Vectors, std::size_t Sides>
 AFLGUARD_INLINE void weighted_rows(const WeightedRows& task) {
-  Vector sum[Sides][Vectors];
+  using Lanes = typename TileLanes<Vectors % 2 == 0 ? kBlock : kHalfBlock>::Type;
+  constexpr std::size_t kWide = sizeof(Lanes) / sizeof(float);
+  constexpr std::size_t kAll = Vectors * 8 / kWide;
+  const auto at = [](auto* numbers, std::size_t v) { return numbers + v * kWide; };
+  Lanes sum[Sides][kAll];
   for (std::size_t side = 0; side < Sides; ++side) {
-    for (std::size_t v = 0; v < Vectors; ++v) sum[side][v] = load(task.to[side] + v * kLanes);
+    for (std::size_t v = 0; v < kAll; ++v)
+      sum[side][v] = *reinterpret_cast<const Lanes*>(at(task.to[side], v));
   }
   for (std::size_t i = 0; i < task.count; ++i) {
-    const std::size_t at = task.entries[i].row * task.stride;
+    const std::size_t offset = task.entries[i].row * task.stride;
     const float weight = task.entries[i].weight;
     for (std::size_t side = 0; side < Sides; ++side) {
-      const float* row = task.rows[side] + at;
-      for (std::size_t v = 0; v < Vectors; ++v) sum[side][v] += load(row + v * kLanes) * weight;
+      const float* row = one_base(task.rows[side] + offset);
+      for (std::size_t v = 0; v < kAll; ++v)
+        sum[side][v] += *reinterpret_cast<const Lanes*>(at(row, v)) * weight;
     }
   }
   for (std::size_t side = 0; side < Sides; ++side) {
-    for (std::size_t v = 0; v < Vectors; ++v) store(task.to[side] + v * kLanes, sum[side][v]);
+    for (std::size_t v = 0; v < kAll; ++v) *reinterpret_cast<Lanes*>(at(task.to[side], v)) = sum[side][v];
   }
 }
 

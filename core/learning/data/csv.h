@@ -81,6 +81,7 @@ struct CsvOptions {
                                           ///< 0: regression, the label column holds values
   std::int64_t first_label = 0;
   bool pixels = false;                         ///< features are whole numbers 0-255, kept as bytes
+  std::int64_t ids = 0;                        ///< above 0: features are whole numbers below it
   std::vector<std::size_t> sample_shape = {};  ///< of all other columns, in order; empty: {number of them}
   SampleRange range = {};                      ///< rows outside are skipped unread
   CsvLimits limits = {};

@@ -86,6 +86,9 @@ Status CsvRows::read_feature(std::string_view field) {
   if (options_.pixels) {
     TRY(const std::int64_t pixel, parse_csv_integer(field, 0, 255));
     pixels_.push_back(static_cast<std::uint8_t>(pixel));
+  } else if (options_.ids > 0) {
+    TRY(const std::int64_t id, parse_csv_integer(field, 0, options_.ids - 1));
+    numbers_.push_back(static_cast<float>(id));
   } else {
     TRY(const float number, parse_csv_number(field));
     numbers_.push_back(number);

@@ -25,6 +25,18 @@ Result<std::vector<std::int64_t>> read_integers(const fs::path& path, std::size_
   return array.as_int64(path.string());
 }
 
+/// Ids, as models with an embedding take them: no number that float32 cannot hold.
+Result<std::vector<float>> whole_numbers(const NpyArray& array, const fs::path& path) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 24;
+  TRY(const auto numbers, array.as_int64(path.string()));
+  for (const std::int64_t number : numbers) {
+    if (number < -kLimit || number > kLimit)
+      return invalid_input(path.string() + " holds " + std::to_string(number) +
+                           "; int64 features may be at most " + std::to_string(kLimit) + " either way");
+  }
+  return std::vector<float>(numbers.begin(), numbers.end());
+}
+
 Status read_features(const fs::path& path, const SampleRange& range, Dataset& data, std::size_t& count) {
   TRY(const auto array, read_npy(path, range));
   if (array.shape.size() < 2) {
@@ -35,6 +47,8 @@ Status read_features(const fs::path& path, const SampleRange& range, Dataset& da
   data.sample_shape.assign(array.shape.begin() + 1, array.shape.end());
   if (array.dtype == "|u1") {
     TRY(data.features, array.as_uint8(path.string()));
+  } else if (array.dtype == "<i8") {
+    TRY(data.features, whole_numbers(array, path));
   } else {
     TRY(data.features, array.as_float32(path.string()));
   }

@@ -9,9 +9,9 @@
 
 namespace aflguard {
 
-/// Features [N, shape of one sample...] as float32, or as uint8 pixels; labels [N] as int64 or uint8 when
-/// `classes` > 0, otherwise values [N] or [N, 1] as float32. `subjects` (int64 or uint8, [N]) may be an empty
-/// path. Errors name the file, its dtype or shape, and what was expected.
+/// Features [N, shape of one sample...] as float32, as uint8 pixels, or as int64 ids; labels [N] as int64 or
+/// uint8 when `classes` > 0, otherwise values [N] or [N, 1] as float32. `subjects` (int64 or uint8, [N]) may
+/// be an empty path. Errors name the file, its dtype or shape, and what was expected.
 [[nodiscard]] Result<Dataset> read_npy_dataset(const std::string& name, std::size_t classes,
                                                const std::filesystem::path& features,
                                                const std::filesystem::path& labels,

@@ -6,6 +6,7 @@
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
+#include "core/envelope/refusal_message.h"
 #include "core/identity_mbedtls/mbedtls_signer.h"
 #include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "tests/support/test.h"
@@ -65,6 +66,19 @@ inline VerdictMessage sample_verdict() {
   verdict.delay = 4;
   verdict.highest_sequence = 9;
   return verdict;
+}
+
+inline RefusalMessage sample_refusal() {
+  RefusalMessage refusal;
+  refusal.fleet = "orchard";
+  refusal.device = "board-17";
+  refusal.transfer = 0x0102030405060708;
+  refusal.sequence = 7;
+  refusal.reason = RefusalReason::kOverloaded;
+  refusal.proven = true;
+  refusal.come_back = std::chrono::milliseconds(12'345);
+  refusal.text = "256 updates wait already";
+  return refusal;
 }
 
 /// One device and its gateway, with new keys, in one process.

@@ -102,6 +102,7 @@ TEST("Sealing today gives the bytes of the golden files") {
   assert_golden("verdict.cose", encode(sample_verdict()));
   assert_golden("verdict-with-model.cose", encode(verdict_with_model()));
   assert_golden("model.cose", encode(sample_model()));
+  assert_golden("refusal.cose", encode(sample_refusal()));
   assert_golden("update-fp16.cose", encoded_update(Encoding::kFloat16));
   assert_golden("update-int8.cose", encoded_update(Encoding::kInt8));
   assert_golden("update-int4.cose", encoded_update(Encoding::kInt4));
@@ -179,5 +180,10 @@ TEST("Both libraries open the golden files to the same messages") {
     const auto model = decode_model(payload);
     ASSERT_ADMITTED(model);
     TEST_ASSERT_TRUE(sample_model() == *model);
+  }
+  for (const auto& payload : opened_by_both("refusal.cose")) {
+    const auto refusal = decode_refusal(payload);
+    ASSERT_ADMITTED(refusal);
+    TEST_ASSERT_TRUE(sample_refusal() == *refusal);
   }
 }

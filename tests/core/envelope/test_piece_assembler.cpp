@@ -116,9 +116,8 @@ TEST("A sender that restarted in round 0 is heard again once its finished transf
   const Bytes envelope = envelope_of(1000, 1);
   PieceAssembler assembler;
   TEST_ASSERT_TRUE(feed(assembler, "a", pieces_of(envelope, 100, 5)) == envelope);
-  TEST_ASSERT_EQUAL_size_t(0, assembler.expire(at_second(121)));
-  TEST_ASSERT_EQUAL_size_t(0, assembler.sources());
-  TEST_ASSERT_TRUE(feed(assembler, "a", pieces_of(envelope, 100), at_second(122)) == envelope);
+  TEST_ASSERT_FALSE(feed(assembler, "a", pieces_of(envelope, 100), at_second(120)).has_value());
+  TEST_ASSERT_TRUE(feed(assembler, "a", pieces_of(envelope, 100), at_second(121)) == envelope);
 }
 
 TEST("Half a transfer and then silence is dropped, not a second too early") {
@@ -150,13 +149,13 @@ TEST("An envelope of the largest size is taken, and one byte more is refused wit
   const auto larger = pieces_of(envelope_of(1001, 1), 100);
   ASSERT_REFUSED(kOversized, assembler.accept("b", larger[0], kStart));
   TEST_ASSERT_EQUAL_size_t(0, assembler.bytes());
-  TEST_ASSERT_EQUAL_size_t(1, assembler.sources());
+  TEST_ASSERT_EQUAL_size_t(0, assembler.sources());
 }
 
 TEST("A sender's new transfer pushes out its own older one, never another's") {
   PieceAssemblerLimits limits;
   limits.max_bytes_per_source = 1500;
-  limits.max_bytes = 2500;
+  limits.max_bytes = 2500 + 3 * kTransferOverhead;
   PieceAssembler assembler(limits);
   const auto first = pieces_of(envelope_of(1000, 1), 100);
   const auto second = pieces_of(envelope_of(1000, 2), 100);
@@ -170,7 +169,7 @@ TEST("A sender's new transfer pushes out its own older one, never another's") {
 
 TEST("When all senders together reach the limit, a further one is refused as overloaded and others go on") {
   PieceAssemblerLimits limits;
-  limits.max_bytes = 2000;
+  limits.max_bytes = 2000 + 2 * kTransferOverhead;
   PieceAssembler assembler(limits);
   const auto first = pieces_of(envelope_of(1000, 1), 100);
   TEST_ASSERT_FALSE(feed(assembler, "a", first_of(first, 9)).has_value());
@@ -181,17 +180,65 @@ TEST("When all senders together reach the limit, a further one is refused as ove
   TEST_ASSERT_FALSE(feed(assembler, "c", first_of(first, 9)).has_value());
 }
 
-TEST("Many tiny transfers of one sender hold four places, and senders are counted") {
-  PieceAssemblerLimits limits;
-  limits.max_sources = 2;
-  PieceAssembler assembler(limits);
+TEST("Many tiny transfers of one sender hold four places") {
+  PieceAssembler assembler;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     ASSERT_ADMITTED(assembler.accept("a", pieces_of(envelope_of(100, seed), 50)[0], kStart));
   }
   TEST_ASSERT_EQUAL_size_t(400, assembler.bytes_of("a"));
+}
+
+TEST("However many senders finish something, none is refused for their number") {
+  PieceAssembler assembler;
+  const auto pieces = pieces_of(envelope_of(64, 1), 64);
+  for (int i = 0; i < 50'000; ++i) {
+    TEST_ASSERT_TRUE(feed(assembler, "pi-" + std::to_string(i), pieces).has_value());
+  }
+  TEST_ASSERT_EQUAL_size_t(0, assembler.sources());
+  TEST_ASSERT_EQUAL_size_t(0, assembler.bytes());
+}
+
+TEST("Tiny transfers of many senders are charged with what they cost beside their bytes") {
+  PieceAssemblerLimits limits;
+  limits.max_bytes = 10 * (100 + kTransferOverhead);
+  PieceAssembler assembler(limits);
   const Bytes piece = pieces_of(envelope_of(100, 1), 50)[0];
-  ASSERT_ADMITTED(assembler.accept("b", piece, kStart));
-  ASSERT_REFUSED(kOverloaded, assembler.accept("c", piece, kStart));
+  for (int i = 0; i < 10; ++i) ASSERT_ADMITTED(assembler.accept("pi-" + std::to_string(i), piece, kStart));
+  ASSERT_REFUSED(kOverloaded, assembler.accept("pi-10", piece, kStart));
+}
+
+TEST("Where there is no room, transfers that have stalled make some, and it is known whose they were") {
+  PieceAssemblerLimits limits;
+  limits.max_bytes = 2000 + 2 * kTransferOverhead;
+  PieceAssembler assembler(limits);
+  const Bytes envelope = envelope_of(1000, 1);
+  const auto pieces = pieces_of(envelope, 100);
+  TEST_ASSERT_FALSE(feed(assembler, "slow", first_of(pieces, 5)).has_value());
+  TEST_ASSERT_FALSE(feed(assembler, "b", first_of(pieces, 5), at_second(8)).has_value());
+  ASSERT_REFUSED(kOverloaded, assembler.accept("c", pieces[0], at_second(10)));
+  TEST_ASSERT_TRUE(assembler.take_pushed_out().empty());
+  ASSERT_ADMITTED(assembler.accept("c", pieces[0], at_second(11)));
+  const auto pushed_out = assembler.take_pushed_out();
+  TEST_ASSERT_EQUAL_size_t(1, pushed_out.size());
+  TEST_ASSERT_EQUAL_STRING("slow", pushed_out[0].source.c_str());
+  TEST_ASSERT_EQUAL_UINT64(transfer_id_of(envelope), pushed_out[0].transfer);
+  ASSERT_REFUSED(kOverloaded, assembler.accept("d", pieces[0], at_second(12)));  // b has not stalled
+  TEST_ASSERT_EQUAL_size_t(2000, assembler.bytes());
+}
+
+TEST("It can be asked beforehand whether a piece opens a transfer") {
+  PieceAssembler assembler;
+  const auto pieces = pieces_of(envelope_of(1000, 1), 100);
+  const auto opens = [&](std::size_t index) {
+    return assembler.opens("a", read_piece(pieces[index])->header, kStart);
+  };
+  TEST_ASSERT_TRUE(opens(0));
+  TEST_ASSERT_FALSE(feed(assembler, "a", first_of(pieces, 1)).has_value());
+  TEST_ASSERT_FALSE(opens(0));
+  TEST_ASSERT_FALSE(opens(1));
+  TEST_ASSERT_TRUE(assembler.opens("b", read_piece(pieces[1])->header, kStart));
+  TEST_ASSERT_TRUE(feed(assembler, "a", pieces).has_value());
+  TEST_ASSERT_FALSE(opens(9));  // a late repeat
 }
 
 TEST("Pieces of one transfer that disagree about its size are refused, and the transfer goes on") {

@@ -72,12 +72,13 @@ TEST(
     const kernels::KernelTable& k = *tables.tables[t];
     std::vector<float> y(kSize), mean(kChannels), inverse(kChannels), dx(kSize), dscale(kChannels),
         dbias(kChannels), dresidual(kSize);
-    k.batch_norm_forward({kSamples, kChannels, kPlane, c.x.data(), c.scale.data(), c.bias.data(),
-                          c.residual.data(), true, 1e-5F, y.data(), mean.data(), inverse.data()});
+    k.batch_norm_forward({kSamples, kChannels, kPlane, 0, kChannels, c.x.data(), c.scale.data(),
+                          c.bias.data(), c.residual.data(), true, 1e-5F, y.data(), mean.data(),
+                          inverse.data()});
     for (std::size_t i = 0; i < kSize; ++i) TEST_ASSERT_DOUBLE_WITHIN(1e-5, want[i], double{y[i]});
-    k.batch_norm_backward({kSamples, kChannels, kPlane, c.dy.data(), c.x.data(), y.data(), c.scale.data(),
-                           mean.data(), inverse.data(), dx.data(), dscale.data(), dbias.data(),
-                           dresidual.data()});
+    k.batch_norm_backward({kSamples, kChannels, kPlane, 0, kChannels, c.dy.data(), c.x.data(), y.data(),
+                           c.scale.data(), mean.data(), inverse.data(), dx.data(), dscale.data(),
+                           dbias.data(), dresidual.data()});
     for (std::size_t i = 0; i < kSize; i += 7) {
       auto up = x;
       auto down = x;

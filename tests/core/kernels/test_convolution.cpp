@@ -4,6 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/kernels/convolution.h"
+#include "core/kernels/worker_threads.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -99,6 +100,9 @@ void check_shape(const std::string& name, const ConvShape& s, bool rectify, std:
   TEST_ASSERT_TRUE_MESSAGE(s.valid(), name.c_str());
   const Inputs in = random_inputs(s, samples, 17);
   const Reference want = reference(s, in, rectify);
+  kernels::OneWorker alone;
+  kernels::Scratch scratch;
+  const kernels::Workshop shop{alone, scratch};
   const auto tables = kernels::runnable_kernels();
   for (std::size_t t = 0; t < tables.count; ++t) {
     kernels::Convolution convolution(s, *tables.tables[t]);
@@ -110,19 +114,21 @@ void check_shape(const std::string& name, const ConvShape& s, bool rectify, std:
     std::vector<std::uint8_t> choices(samples * convolution.choice_size());
     const bool pooled = s.window() > 1;
     convolution.forward(
-        {samples, in.x.data(), in.weights.data(), in.bias.data(), rectify, y.data(), choices.data()});
+        {samples, in.x.data(), in.weights.data(), in.bias.data(), rectify, y.data(), choices.data()}, shop);
     assert_close(want.y, y, at + "y");
-    convolution.backward({samples, in.x.data(), in.weights.data(), in.dy.data(),
-                          rectify && !pooled ? y.data() : nullptr, pooled ? choices.data() : nullptr,
-                          dx.data(), dweights.data(), dbias.data()});
+    convolution.backward(
+        {samples, in.x.data(), in.weights.data(), in.dy.data(), rectify && !pooled ? y.data() : nullptr,
+         pooled ? choices.data() : nullptr, dx.data(), dweights.data(), dbias.data()},
+        shop);
     assert_close(want.dx, dx, at + "dx");
     assert_close(want.dweights, dweights, at + "dweights");
     assert_close(want.dbias, dbias, at + "dbias");
     // Without the input's gradient the kernels may take another way to the weights'.
     std::fill(dweights.begin(), dweights.end(), 0.0F);
-    convolution.backward({samples, in.x.data(), in.weights.data(), in.dy.data(),
-                          rectify && !pooled ? y.data() : nullptr, pooled ? choices.data() : nullptr, nullptr,
-                          dweights.data(), nullptr});
+    convolution.backward(
+        {samples, in.x.data(), in.weights.data(), in.dy.data(), rectify && !pooled ? y.data() : nullptr,
+         pooled ? choices.data() : nullptr, nullptr, dweights.data(), nullptr},
+        shop);
     assert_close(want.dweights, dweights, at + "dweights alone");
   }
 }
@@ -137,7 +143,63 @@ ConvShape shape(std::size_t in, std::size_t h, std::size_t w, std::size_t out, s
   return s;
 }
 
+struct Results {
+  std::vector<float> y, dx, dweights, dbias;
+  bool operator==(const Results&) const = default;
+};
+
+Results results_with(std::size_t workers, const ConvShape& s, const kernels::KernelTable& table,
+                     const Inputs& in) {
+  kernels::WorkerThreads several(workers);
+  kernels::Scratch scratch;
+  const kernels::Workshop shop{several, scratch};
+  kernels::Convolution convolution(s, table);
+  Results r{std::vector<float>(in.dy.size()), std::vector<float>(in.x.size()),
+            std::vector<float>(in.weights.size()), std::vector<float>(in.bias.size())};
+  std::vector<std::uint8_t> choices(in.samples * convolution.choice_size());
+  const bool pooled = s.window() > 1;
+  convolution.forward(
+      {in.samples, in.x.data(), in.weights.data(), in.bias.data(), true, r.y.data(), choices.data()}, shop);
+  convolution.backward(
+      {in.samples, in.x.data(), in.weights.data(), in.dy.data(), pooled ? nullptr : r.y.data(),
+       pooled ? choices.data() : nullptr, r.dx.data(), r.dweights.data(), r.dbias.data()},
+      shop);
+  return r;
+}
+
 }  // namespace
+
+TEST("Any number of workers gives the same bits") {
+  ConvShape plain = shape(16, 9, 8, 37, 3);
+  plain.pad_top = plain.pad_left = plain.pad_bottom = plain.pad_right = 1;
+  ConvShape strided = plain;
+  strided.stride_h = strided.stride_w = 2;
+  ConvShape pooled = shape(5, 11, 12, 18, 3);
+  pooled.pool_h = pooled.pool_w = 2;
+  ConvShape patches = pooled;
+  patches.in_channels = 1;
+  patches.pad_top = 1;
+  const auto tables = kernels::runnable_kernels();
+  for (const ConvShape& s : {plain, strided, pooled, patches, shape(3, 5, 5, 4, 1)}) {
+    for (const std::size_t samples : {1U, 2U, 17U}) {
+      const Inputs in = random_inputs(s, samples, 5);
+      for (std::size_t t = 0; t < tables.count; ++t) {
+        const Results alone = results_with(1, s, *tables.tables[t], in);
+        for (const std::size_t workers : {2U, 3U, 4U, 9U}) {
+          TEST_ASSERT_TRUE_MESSAGE(results_with(workers, s, *tables.tables[t], in) == alone,
+                                   tables.tables[t]->name);
+        }
+      }
+    }
+  }
+}
+
+TEST("A group is one sample for a lone worker, and never smaller than the workers or larger than the batch") {
+  TEST_ASSERT_EQUAL_UINT(1, kernels::group_size(1, 64, 10));
+  TEST_ASSERT_EQUAL_UINT(4, kernels::group_size(4, 64, 1U << 20));
+  TEST_ASSERT_EQUAL_UINT(64, kernels::group_size(4, 64, 10));
+  TEST_ASSERT_EQUAL_UINT(3, kernels::group_size(4, 3, 10));
+}
 
 TEST(
     "A plain convolution and its gradients agree with the definition at every channel count around a block") {
@@ -205,11 +267,14 @@ TEST("Flat regions, where every pixel of a window ties, send the gradient to exa
   std::vector<float> y(4);
   std::vector<float> dx(16);
   float dweight = 0;
+  kernels::OneWorker alone;
+  kernels::Scratch scratch;
+  const kernels::Workshop shop{alone, scratch};
   kernels::Convolution convolution(s, kernels::best_kernels());
   std::vector<std::uint8_t> choices(convolution.choice_size());
-  convolution.forward({1, x.data(), &weight, nullptr, true, y.data(), choices.data()});
+  convolution.forward({1, x.data(), &weight, nullptr, true, y.data(), choices.data()}, shop);
   convolution.backward(
-      {1, x.data(), &weight, dy.data(), nullptr, choices.data(), dx.data(), &dweight, nullptr});
+      {1, x.data(), &weight, dy.data(), nullptr, choices.data(), dx.data(), &dweight, nullptr}, shop);
   int ones = 0;
   for (float value : dx) ones += value == 1.0F ? 1 : 0;
   TEST_ASSERT_EQUAL_INT(4, ones);

@@ -107,3 +107,47 @@ TEST("Arrays hold classes or one value per sample") {
   files.features = folder / "none.npy";
   TEST_ASSERT_TRUE(load_dataset(files, model({2}, 2)).error().kind == ErrorKind::kNotFound);
 }
+
+TEST("A model on ids takes bytes, int64 and float32 arrays as they are, and refuses what is not an id") {
+  const TemporaryFolder folder;
+  ModelDescription ids = model({4}, 3);
+  ids.input_type = InputType::kInt64;
+  ids.input_ids = 12;
+  const auto pixels = load_dataset(idx_files(folder), ids);
+  ASSERT_OK(pixels);
+  float features[4];
+  pixels->copy_features(2, features);
+  TEST_ASSERT_EQUAL_FLOAT(11.0F, features[3]);
+  ids.input_ids = 11;
+  ASSERT_CONTAINS(message_of(load_dataset(idx_files(folder), ids)), "number 3 of sample 2 is 11");
+
+  const DatasetFiles files{DatasetFormat::kNpy, folder / "x.npy", folder / "y.npy", {}, {}, {}};
+  ASSERT_OK(write_npy(folder / "y.npy", std::vector<std::int64_t>{0, 2}, {2}));
+  ASSERT_OK(write_npy(folder / "x.npy", std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 10}, {2, 4}));
+  const auto wide = load_dataset(files, ids);
+  ASSERT_OK(wide);
+  wide->copy_features(1, features);
+  TEST_ASSERT_EQUAL_FLOAT(10.0F, features[3]);
+  ASSERT_OK(write_npy(folder / "x.npy", std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 16777217}, {2, 4}));
+  ASSERT_CONTAINS(message_of(load_dataset(files, ids)), "x.npy holds 16777217");
+  ASSERT_OK(write_npy(folder / "x.npy", std::vector<float>{0, 1, 2, 3, 4, 5, 6, 1.5F}, {2, 4}));
+  ASSERT_CONTAINS(message_of(load_dataset(files, ids)), "number 3 of sample 1 is 1.5");
+}
+
+TEST("A row of a table with something else than an id is named by line and column") {
+  const TemporaryFolder folder;
+  ModelDescription ids = model({2}, 3);
+  ids.input_type = InputType::kInt64;
+  ids.input_ids = 100;
+  DatasetFiles files;
+  files.features = folder / "rows.csv";
+  std::ofstream(files.features) << "a,b,label\n1,99,0\n0,7.0,2\n";
+  const auto data = load_dataset(files, ids);
+  ASSERT_OK(data);
+  TEST_ASSERT_EQUAL_size_t(2, data->size());
+  std::ofstream(files.features) << "a,b,label\n1,99,0\n0,100,2\n";
+  ASSERT_CONTAINS(message_of(load_dataset(files, ids)),
+                  "rows.csv: line 3, column 2: '100' is outside 0 to 99");
+  std::ofstream(files.features) << "a,b,label\n1.5,9,0\n";
+  ASSERT_CONTAINS(message_of(load_dataset(files, ids)), "line 2, column 1: '1.5' is not a whole number");
+}

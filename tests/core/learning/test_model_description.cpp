@@ -54,8 +54,46 @@ TEST("A gap in the layout, another version, and text that is not a manifest are 
   const std::string text = manifest_json(small_model());
   ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"offset\": 6", "\"offset\": 7"))),
                   "'bias' starts at 7, expected 6");
-  ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"version\": 1", "\"version\": 2"))),
-                  "this program reads version 1");
+  ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"version\": 1", "\"version\": 3"))),
+                  "this program reads versions 1 to 2");
   ASSERT_CONTAINS(testing::message_of(parse_manifest("{}")), "not a model package");
   ASSERT_CONTAINS(testing::message_of(parse_manifest("{")), "not a JSON object");
+}
+
+TEST("A manifest says that samples hold ids, in a version that older programs refuse") {
+  ModelDescription ids = small_model();
+  TEST_ASSERT_TRUE(manifest_json(ids).find("input_type") == std::string::npos);
+  ASSERT_CONTAINS(manifest_json(ids), "\"version\": 1,");
+  ids.input_type = InputType::kInt64;
+  ids.input_ids = 1000;
+  const std::string text = manifest_json(ids);
+  ASSERT_CONTAINS(text, "\"version\": 2,");
+  const auto read = parse_manifest(text);
+  ASSERT_OK(read);
+  TEST_ASSERT_TRUE(*read == ids);
+  for (const char* limit : {"0", "-1", "16777217"}) {
+    const auto refused =
+        parse_manifest(replaced(text, "\"input_ids\": 1000", "\"input_ids\": " + std::string(limit)));
+    ASSERT_CONTAINS(aflguard::testing::message_of(refused), "input_ids is " + std::string(limit));
+  }
+  ASSERT_OK(parse_manifest(replaced(text, "\"input_ids\": 1000", "\"input_ids\": 16777216")));
+  ASSERT_CONTAINS(aflguard::testing::message_of(parse_manifest(replaced(text, "\"int64\"", "\"int8\""))),
+                  "input_type is 'int8'");
+  ASSERT_CONTAINS(
+      aflguard::testing::message_of(parse_manifest(replaced(text, "\"version\": 2", "\"version\": 3"))),
+      "version 3");
+}
+
+TEST("Ids are whole numbers below the limit; a model on numbers takes any") {
+  ModelDescription model = small_model();
+  const std::vector<float> odd{0, 1, 2, 3, 0.5F, 2};
+  ASSERT_OK(check_input_ids(model, odd, "x"));
+  model.input_type = InputType::kInt64;
+  model.input_ids = 4;
+  ASSERT_OK(check_input_ids(model, std::vector<float>{0, 1, 2, 3, 0, 2}, "x"));
+  const auto refused = check_input_ids(model, odd, "x.npy");
+  TEST_ASSERT_FALSE(refused.ok());
+  ASSERT_CONTAINS(refused.error().message, "x.npy: number 1 of sample 1 is 0.5, model 'small'");
+  TEST_ASSERT_FALSE(check_input_ids(model, std::vector<float>{0, 1, 4}, "x").ok());
+  TEST_ASSERT_FALSE(check_input_ids(model, std::vector<float>{0, 1, -1}, "x").ok());
 }

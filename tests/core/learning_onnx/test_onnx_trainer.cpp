@@ -115,6 +115,26 @@ TEST("One trainer serves every batch size, and the same batch gives the same bit
   }
 }
 
+TEST("One to four threads give the same gradient bit for bit") {
+  for (const char* name : {"cnn", "resnet20", "resnet20-gn"}) {
+    const ModelPackage model = package(name);
+    const auto theta = initial_theta(model, 2);
+    for (const std::size_t count : {1U, 6U}) {
+      const Samples samples = random_samples(model.description, count);
+      std::vector<float> alone(theta->size());
+      const auto loss = trainer_of(model, GraphChoice::kFused)->gradient(*theta, samples.batch(), alone);
+      ASSERT_OK(loss);
+      for (const int threads : {2, 3, 4}) {
+        std::vector<float> gradient(theta->size());
+        const auto same =
+            trainer_of(model, GraphChoice::kFused, threads)->gradient(*theta, samples.batch(), gradient);
+        ASSERT_OK(same);
+        TEST_ASSERT_TRUE_MESSAGE(*same == *loss && gradient == alone, name);
+      }
+    }
+  }
+}
+
 TEST("Following the gradient lowers the loss") {
   const ModelPackage model = package("cnn");
   const auto trainer = trainer_of(model);

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "core/envelope/piece_assembler.h"
 #include "core/envelope/piece_sender.h"
@@ -267,6 +268,55 @@ TEST("A queue that is full drops what comes and counts it, and the bus goes on")
   }
   ASSERT_OK(sender->publish(message_of("t", "later")));
   TEST_ASSERT_EQUAL_STRING("later", text_of(wait_for<BusReceived>(*hearer).message).c_str());
+}
+
+TEST("A topic that sends too much loses its own oldest messages, and topics take turns") {
+  skip_without_broker();
+  Network network;
+  MqttOptions options = network.options("hearer");
+  options.max_queued_messages_per_topic = 3;
+  const auto hearer = connected(network, options, "t/+");
+  const auto sender = connected(network, network.options("sender"));
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_OK(sender->publish(message_of("t/flood", std::to_string(i))));
+    wait_for<BusPublished>(*sender);
+  }
+  ASSERT_OK(sender->publish(message_of("t/quiet", "q")));
+  wait_for<BusPublished>(*sender);
+  ASSERT_OK(sender->subscribe("done"));
+  while (hearer->counters().received < 11) {
+    ASSERT_OK(sender->publish(message_of("done", "x")));
+    wait_for<BusReceived>(*sender);
+  }
+  for (const char* text : {"7", "q", "8", "9"}) {
+    TEST_ASSERT_EQUAL_STRING(text, text_of(wait_for<BusReceived>(*hearer).message).c_str());
+  }
+  const auto dropped = hearer->take_dropped();
+  TEST_ASSERT_EQUAL_size_t(1, dropped.size());
+  TEST_ASSERT_EQUAL_UINT64(7, dropped.at("t/flood"));
+  TEST_ASSERT_TRUE(hearer->take_dropped().empty());
+}
+
+TEST("A bus that may wait for room reads no faster than its events are taken, and loses nothing") {
+  skip_without_broker();
+  Network network;
+  MqttOptions options = network.options("hearer");
+  options.max_queued_messages = 2;
+  options.wait_for_room = std::chrono::seconds(30);
+  const auto hearer = connected(network, options, "t");
+  // On another thread: while the hearer waits for room, nobody in this process can publish.
+  std::vector<std::string> heard;
+  std::thread hearing([&] {
+    while (heard.size() < 50) heard.push_back(text_of(wait_for<BusReceived>(*hearer).message));
+  });
+  const auto sender = connected(network, network.options("sender"));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_OK(sender->publish(message_of("t", std::to_string(i))));
+    wait_for<BusPublished>(*sender);
+  }
+  hearing.join();
+  for (std::size_t i = 0; i < 50; ++i) TEST_ASSERT_EQUAL_STRING(std::to_string(i).c_str(), heard[i].c_str());
+  TEST_ASSERT_EQUAL_UINT64(0, hearer->counters().dropped);
 }
 
 TEST("Without a broker the bus keeps trying, and stops at once when told to") {

@@ -102,3 +102,18 @@ TEST("What is larger than the model can be is refused before it is kept") {
   verdict.model = model;
   ASSERT_REFUSED(kOversized, desk.take(desk.sealed(encode(verdict).value())));
 }
+
+TEST("A refusal comes out beside the verdicts, once, and only when it is for this device") {
+  Desk desk;
+  const auto nothing = desk.take(desk.sealed(encode(sample_refusal()).value()));
+  ASSERT_ADMITTED(nothing);
+  TEST_ASSERT_FALSE(nothing->has_value());
+  const auto refusal = desk.inbox.take_refusal();
+  TEST_ASSERT_TRUE(refusal.has_value() && *refusal == sample_refusal());
+  TEST_ASSERT_FALSE(desk.inbox.take_refusal().has_value());
+  RefusalMessage other = sample_refusal();
+  other.device = "board-18";
+  ASSERT_REFUSED(kWrongFleet, desk.take(desk.sealed(encode(other).value())));
+  TEST_ASSERT_FALSE(desk.inbox.take_refusal().has_value());
+  ASSERT_REFUSED(kUnsupported, desk.inbox.take_model(desk.sealed(encode(sample_refusal()).value())));
+}

@@ -122,3 +122,38 @@ TEST("What the bus does not take now is offered again") {
   update.send(bus, "t");
   TEST_ASSERT_EQUAL_size_t(1, bus.messages.size());
 }
+
+TEST("A held update sends nothing more, and all of it in a new round when its time has come") {
+  HeldBus bus;
+  OutgoingUpdate update = update_of(20 * kDefaultPieceBody);
+  update.send(bus, "t");
+  update.hold(kStart, 7s);
+  update.published(1, kStart);
+  update.send(bus, "t");
+  update.link_lost();
+  update.connected(kStart + 1s);
+  update.send(bus, "t");
+  TEST_ASSERT_EQUAL_size_t(8, bus.messages.size());
+  TEST_ASSERT_TRUE(update.held() && update.due() == kStart + 7s);
+  TEST_ASSERT_FALSE(update.start_over_when_due(kStart + 7s - 1ms));
+  TEST_ASSERT_TRUE(update.start_over_when_due(kStart + 7s));
+  TEST_ASSERT_FALSE(update.held());
+  TEST_ASSERT_EQUAL_UINT64(1, update.fruitless_sends());
+  update.send(bus, "t");
+  TEST_ASSERT_EQUAL_UINT16(0, bus.header(8).index);
+  TEST_ASSERT_EQUAL_UINT16(501, bus.header(8).round);
+}
+
+TEST(
+    "An update that is held without a time goes again after one of the growing waits, or when it may "
+    "sooner") {
+  HeldBus bus;
+  OutgoingUpdate update = update_of(100);
+  deliver_all(update, bus);
+  update.hold(kStart, 0s);
+  TEST_ASSERT_TRUE(update.due() >= kStart + 5s && update.due() <= kStart + 20s);
+  update.hold_no_longer(kStart + 1s);
+  TEST_ASSERT_TRUE(update.start_over_when_due(kStart + 1s));
+  update.hold_no_longer(kStart + 2s);  // it is not held
+  TEST_ASSERT_TRUE(update.due() == OutgoingUpdate::kNever);
+}

@@ -31,3 +31,14 @@ TEST("A place is free again when its update is gone, also after the room is") {
   }
   last.reset();
 }
+
+TEST("Places and their bytes are counted while they are held") {
+  UpdateQuota places(2);
+  UpdateQuota::Place first = places.take("pi-1", 100);
+  const UpdateQuota::Place second = places.take("pi-2", 20);
+  TEST_ASSERT_EQUAL_size_t(2, places.updates());
+  TEST_ASSERT_EQUAL_size_t(120, places.bytes());
+  first.reset();
+  TEST_ASSERT_EQUAL_size_t(1, places.updates());
+  TEST_ASSERT_EQUAL_size_t(20, places.bytes());
+}

@@ -3,8 +3,11 @@
 #include <mutex>
 
 #include "core/envelope/encoded_messages.h"
+#include "core/envelope/message_codec.h"
+#include "core/envelope/piece.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
+#include "gateway_server/intake/refusal_log.h"
 #include "gateway_server/intake/verification_pool.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/support/test.h"
@@ -107,10 +110,18 @@ TEST("Workers hand on what is genuine, and count what is not and what does not f
   KeptLog log;
   RefusalLog ledger(log);
   std::atomic<int> handed_on{0};
-  VerificationPool pool(3, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger, [&](const VerifiedUpdate&) {
-    ++handed_on;
-    return true;
-  });
+  std::atomic<int> proven{0};
+  const auto refused = [&](const RefusedUpdate& update) {
+    ledger.note(update.device, update.refusal, {});
+    if (update.proven) ++proven;
+    TEST_ASSERT_TRUE(update.device == "pi-1" || update.device == "pi-2");
+  };
+  VerificationPool pool(3, {1000, 1 << 20, 1000}, bench.opener, rules(),
+                        {[&](const VerifiedUpdate&) {
+                           ++handed_on;
+                           return true;
+                         },
+                         refused});
   const Bytes good = Bench::seal(bench.first, Bench::update());
   for (int i = 0; i < 100; ++i) pool.submit({"pi-1", good});
   for (int i = 0; i < 50; ++i) pool.submit({"pi-2", good});
@@ -119,11 +130,40 @@ TEST("Workers hand on what is genuine, and count what is not and what does not f
   TEST_ASSERT_EQUAL_INT(100, handed_on);
   TEST_ASSERT_EQUAL_UINT64(50, ledger.counts().at("foreign-sender"));
   TEST_ASSERT_EQUAL_UINT64(1, ledger.counts().at("overloaded"));
-  VerificationPool later(1, {1000, 1 << 20, 1000}, bench.opener, rules(), ledger,
-                         [](const VerifiedUpdate&) { return false; });
+  TEST_ASSERT_EQUAL_INT(0, proven);
+  VerificationPool later(1, {1000, 1 << 20, 1000}, bench.opener, rules(),
+                         {[](const VerifiedUpdate&) { return false; }, refused});
   later.submit({"pi-1", good});
   later.stop();
   TEST_ASSERT_EQUAL_UINT64(2, ledger.counts().at("overloaded"));
+  TEST_ASSERT_EQUAL_INT(1, proven);
+}
+
+TEST(
+    "A refusal says what is known: the transfer always, sequence and sender once the signature has matched") {
+  Bench bench;
+  UpdateMessage update = Bench::update();
+  update.sequence = 42;
+  const Bytes good = Bench::seal(bench.first, update);
+  update.fleet = "orchards";
+  const Bytes stray = Bench::seal(bench.first, update);
+  std::vector<RefusedUpdate> all;
+  VerificationPool pool(1, {}, bench.opener, rules(),
+                        {[](const VerifiedUpdate&) { return true; },
+                         [&](RefusedUpdate refused) { all.push_back(std::move(refused)); }});
+  Bytes forged = good;
+  forged[forged.size() / 2] ^= std::byte{1};
+  pool.submit({"pi-1", stray});
+  pool.submit({"pi-1", forged});
+  pool.stop();
+  TEST_ASSERT_EQUAL_size_t(2, all.size());
+  TEST_ASSERT_TRUE(all[0].proven);
+  TEST_ASSERT_EQUAL_UINT64(42, all[0].sequence);
+  TEST_ASSERT_EQUAL_UINT64(transfer_id_of(stray), all[0].transfer);
+  expect("wrong-fleet", std::string(to_string(all[0].refusal.reason)));
+  TEST_ASSERT_FALSE(all[1].proven);
+  TEST_ASSERT_EQUAL_UINT64(0, all[1].sequence);
+  TEST_ASSERT_EQUAL_UINT64(transfer_id_of(forged), all[1].transfer);
 }
 
 TEST("What one device sends too much of costs no other device its place") {
@@ -132,15 +172,20 @@ TEST("What one device sends too much of costs no other device its place") {
   RefusalLog ledger(log);
   std::mutex mutex;
   std::vector<VerifiedUpdate> waiting;  // nobody judges them
-  VerificationPool pool(2, {4, 1 << 20, 2}, bench.opener, rules(), ledger, [&](VerifiedUpdate update) {
-    const std::lock_guard lock(mutex);
-    waiting.push_back(std::move(update));
-    return true;
-  });
+  VerificationPool pool(
+      2, {4, 1 << 20, 2}, bench.opener, rules(),
+      {[&](VerifiedUpdate update) {
+         const std::lock_guard lock(mutex);
+         waiting.push_back(std::move(update));
+         return true;
+       },
+       [&](const RefusedUpdate& refused) { ledger.note(refused.device, refused.refusal, {}); }});
   const Bytes flood = Bench::seal(bench.first, Bench::update());
   const Bytes honest = Bench::seal(bench.second, Bench::update());
   for (int i = 0; i < 100; ++i) pool.submit({"pi-1", flood});
   pool.submit({"pi-2", honest});
+  TEST_ASSERT_EQUAL_size_t(3, pool.inside());
+  TEST_ASSERT_EQUAL_size_t(2 * flood.size() + honest.size(), pool.inside_bytes());
   pool.stop();
   TEST_ASSERT_EQUAL_UINT64(3, waiting.size());
   TEST_ASSERT_EQUAL_INT(1, std::count_if(waiting.begin(), waiting.end(),

@@ -3,6 +3,7 @@
 #include "core/aggregation/guards/aflguard.h"
 #include "core/envelope/message_codec.h"
 #include "core/envelope/piece_sender.h"
+#include "core/envelope/refusal_message.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "gateway_server/pipeline/update_pipeline.h"
@@ -24,6 +25,10 @@ ModelMessage terms() {
   return terms;
 }
 
+Bytes first_piece(const Bytes& envelope) {
+  return PieceSender::create(envelope, {.body_bytes = 50}).value().next()->message;
+}
+
 /// Computes references that are all the same, and notes for which versions.
 class OnesReference final : public ReferenceSource {
  public:
@@ -40,10 +45,12 @@ class OnesReference final : public ReferenceSource {
 class Bench final : public JudgeRig<> {
  public:
   explicit Bench(std::unique_ptr<Guard> guard = std::make_unique<AsyncSgd>(),
-                 ReferenceSource* reference = nullptr, EvaluationThread::Measure measure = {})
+                 ReferenceSource* reference = nullptr, EvaluationThread::Measure measure = {},
+                 std::size_t room = 256u << 20)
       : JudgeRig(std::move(guard), rate_one(/*reference_interval=*/1)) {
     ASSERT_OK(keys.add("pi-1", device.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway.public_key()));
+    settings.limits.inbox_bytes = settings.limits.waiting_bytes = room / 2;
     settings.limits.workers = 1;  // so that updates keep their order
     settings.limits.silence = std::chrono::seconds(10);
     if (measure) settings.evaluation.emplace();
@@ -89,8 +96,11 @@ class Bench final : public JudgeRig<> {
         ++models;
         continue;
       }
-      TEST_ASSERT_EQUAL_STRING("pi-1", sealed->device.c_str());
       const auto opened = opener.open(UnverifiedEnvelope::parse(std::move(sealed->envelope)).value());
+      if (opened->type() == PayloadType::kRefusal) {
+        refusals_sent.push_back(decode_refusal(opened.value()).value());
+        continue;
+      }
       all.push_back(decode_verdict(opened.value()).value());
     }
     return all;
@@ -111,6 +121,7 @@ class Bench final : public JudgeRig<> {
   OpensslVerifier verifier;
   std::atomic<std::uint64_t> wakes{0};
   std::size_t models = 0;
+  std::vector<RefusalMessage> refusals_sent;
   std::optional<UpdatePipeline> pipeline;
 };
 
@@ -183,6 +194,43 @@ TEST("An update with a number that is too old is answered and counted as replaye
   TEST_ASSERT_EQUAL_size_t(2, verdicts.size());
   TEST_ASSERT_EQUAL_UINT8(static_cast<std::uint8_t>(RefusalReason::kReplayed), verdicts[1].reason);
   TEST_ASSERT_EQUAL_UINT64(1, bench.refused("replayed"));
+}
+
+TEST("Who finds no room is told so with the first piece, signed, with the time to come back") {
+  Bench bench(std::make_unique<AsyncSgd>(), nullptr, {}, 4 * (300 + kTransferOverhead));
+  bench.pipeline->start();
+  // Begun and not ended: each holds its place.
+  for (std::uint64_t i = 1; i <= 2; ++i) bench.send(bench.sealed_update(i), 1, 50);
+  const Bytes late = bench.sealed_update(3);
+  for (int i = 0; i < 20; ++i) bench.pipeline->accept("pi-" + std::to_string(10 + i), first_piece(late));
+  bench.pipeline->stop();
+  TEST_ASSERT_TRUE(bench.verdicts().empty());
+  TEST_ASSERT_TRUE(bench.refused("overloaded") >= 16);
+  TEST_ASSERT_EQUAL_UINT64(bench.refused("overloaded"), bench.refusals_sent.size());  // one device each
+  const RefusalMessage& refusal = bench.refusals_sent.back();
+  TEST_ASSERT_EQUAL_STRING("pi-29", refusal.device.c_str());
+  TEST_ASSERT_EQUAL_UINT64(transfer_id_of(late), refusal.transfer);
+  TEST_ASSERT_FALSE(refusal.proven);
+  TEST_ASSERT_TRUE(refusal.come_back > bench.refusals_sent.front().come_back);
+}
+
+TEST("Refused for what its signed envelope holds, the device is told its number, and that it is proven") {
+  Bench bench;
+  bench.pipeline->start();
+  UpdateMessage update;
+  update.fleet = "orchard";
+  update.model_hash.fill(8);
+  update.sequence = 5;
+  update.vector.assign(kDimension, 1);
+  const Bytes sealed = EnvelopeSealer(bench.device).seal(encode(update).value()).value().release();
+  bench.send(sealed);
+  bench.pipeline->stop();
+  TEST_ASSERT_TRUE(bench.verdicts().empty());
+  TEST_ASSERT_EQUAL_size_t(1, bench.refusals_sent.size());
+  TEST_ASSERT_TRUE(bench.refusals_sent[0].reason == RefusalReason::kWrongModel);
+  TEST_ASSERT_TRUE(bench.refusals_sent[0].proven);
+  TEST_ASSERT_EQUAL_UINT64(5, bench.refusals_sent[0].sequence);
+  TEST_ASSERT_EQUAL_UINT64(1, bench.counters.refusals_answered);
 }
 
 TEST("A transfer that stays silent is dropped and counted") {

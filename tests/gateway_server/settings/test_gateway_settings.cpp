@@ -1,6 +1,7 @@
 #include <regex>
 
 #include "core/system/atomic_file.h"
+#include "core/system/process_memory.h"
 #include "gateway_server/settings/gateway_settings.h"
 #include "tests/support/test.h"
 
@@ -42,11 +43,28 @@ TEST("The example configuration is in order, as it is and with every option in f
   ASSERT_OK(all);
   TEST_ASSERT_TRUE(all->evaluation.has_value() && all->recording.has_value());
   TEST_ASSERT_EQUAL_STRING(guard_text(*plain).c_str(), guard_text(*all).c_str());
-  TEST_ASSERT_EQUAL_UINT64(plain->limits.outbox_bytes, all->limits.outbox_bytes);
+  if (machine_memory_bytes() / 4 >= 640u << 20) {
+    TEST_ASSERT_EQUAL_UINT64(plain->limits.outbox_bytes, all->limits.outbox_bytes);
+    TEST_ASSERT_EQUAL_UINT64(plain->limits.inbox_bytes, all->limits.inbox_bytes);
+    TEST_ASSERT_EQUAL_UINT64(plain->limits.waiting_bytes, all->limits.waiting_bytes);
+  }
   TEST_ASSERT_EQUAL_UINT64(plain->limits.waiting_updates, all->limits.waiting_updates);
   TEST_ASSERT_EQUAL_UINT64(plain->store.keep_verdicts, all->store.keep_verdicts);
   TEST_ASSERT_EQUAL_STRING(plain->store.file.filename().c_str(), all->store.file.filename().c_str());
   TEST_ASSERT_EQUAL_DOUBLE(plain->replies.models_per_second, all->replies.models_per_second);
+}
+
+TEST("The parts of the memory follow memory_bytes, unless they are given") {
+  const auto small = read(replaced(example(), "# memory_bytes = 671088640", "memory_bytes = 10000000"));
+  ASSERT_OK(small);
+  TEST_ASSERT_EQUAL_UINT64(4'000'000, small->limits.inbox_bytes);
+  TEST_ASSERT_EQUAL_UINT64(4'000'000, small->limits.waiting_bytes);
+  TEST_ASSERT_EQUAL_UINT64(2'000'000, small->limits.outbox_bytes);
+  const auto mixed = read(
+      replaced(example(), "# memory_bytes = 671088640", "memory_bytes = 10000000\ninbox_bytes = 2000000"));
+  ASSERT_OK(mixed);
+  TEST_ASSERT_EQUAL_UINT64(2'000'000, mixed->limits.inbox_bytes);
+  TEST_ASSERT_EQUAL_UINT64(4'000'000, mixed->limits.waiting_bytes);
 }
 
 TEST("A wrong configuration is refused with file, line, value and what is allowed") {

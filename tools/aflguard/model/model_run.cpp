@@ -22,6 +22,8 @@ Json describe(const ModelPackage& package) {
   Json document = {
       {"schema", "aflguard.model.info/1"}, {"name", model.name}, {"dimension", model.dimension()}};
   document["input_shape"] = model.input_shape;
+  document["input_type"] = to_string(model.input_type);
+  if (model.input_type == InputType::kInt64) document["input_ids"] = model.input_ids;
   document["output_shape"] = model.output_shape;
   document["classes"] = model.classes();
   document["loss"] = to_string(model.loss);
@@ -45,8 +47,11 @@ Status show_model(const ModelRunOptions& options) {
     return {};
   }
   const ModelDescription& model = package.description;
-  std::printf("%s: %zu parameters, input %s, output %s, loss %s\n", model.name.c_str(), model.dimension(),
-              shape_text(model.input_shape).c_str(), shape_text(model.output_shape).c_str(),
+  const std::string ids = model.input_type == InputType::kInt64
+                              ? " of ids below " + std::to_string(model.input_ids)
+                              : std::string();
+  std::printf("%s: %zu parameters, input %s%s, output %s, loss %s\n", model.name.c_str(), model.dimension(),
+              shape_text(model.input_shape).c_str(), ids.c_str(), shape_text(model.output_shape).c_str(),
               std::string(to_string(model.loss)).c_str());
   std::printf("layout %s, opset %d, graphs: standard%s\n", model.hash.c_str(), model.opset,
               package.fused_train_graph.empty() ? "" : " and fused");

@@ -1,4 +1,4 @@
-#include "bench/slow_link/delay_line.h"
+#include "bench/links/delay_line.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -1,4 +1,4 @@
-#include "bench/slow_link/slow_link.h"
+#include "bench/links/slow_link.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "bench/slow_link/delay_line.h"
+#include "bench/links/delay_line.h"
 #include "core/system/child_process.h"
 
 namespace aflguard::bench {

@@ -1,0 +1,4 @@
+#if defined(__x86_64__)
+#define AFLGUARD_PASSES kAvx512SpanPasses
+#include "core/aggregation/vectors/span_passes.inc"
+#endif
