@@ -33,7 +33,7 @@ class ReplyThread final {
   struct Limits {
     double models_per_second = 100;
     std::size_t history_bytes = 64u << 20;  ///< of versions that differences are made from
-    bool grid = true;                       ///< models are rounded to a grid for devices
+    bool grid = false;                      ///< models are rounded to a grid for devices
   };
 
   ReplyThread(ReplySigner& signer, const Limits& limits, Outputs outputs, GatewayCounters& counters,

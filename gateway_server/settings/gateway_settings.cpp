@@ -129,7 +129,7 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
       Seconds(replies.number_or("retained_model_interval_seconds", 1, 0.01, 86'400));
   settings.replies.history_bytes =
       static_cast<std::size_t>(replies.integer_or("history_bytes", 64 << 20, 0, std::int64_t{1} << 40));
-  settings.replies.grid = replies.boolean_or("grid", true);
+  settings.replies.grid = replies.boolean_or("grid", false);
   settings.telemetry_interval = Seconds(file.table("telemetry").number_or("interval_seconds", 2, 0.1, 3600));
   settings.keep_history = file.table("history").boolean_or("enabled", true);
   if (auto metrics = file.optional_table("metrics")) settings.metrics_listen = metrics->text("listen");
