@@ -407,8 +407,8 @@ bool ClientEngine::fall_back_to_first_format() {
       in_first_format(sequence, outgoing_->envelope(), settings_.membership, parts_.sealer, parts_.verifier);
   if (!envelope.ok()) parts_.log.warning(envelope.error().message);
   if (!envelope.ok() || !envelope->has_value()) return false;
-  parts_.log.info("the gateway does not take update " + std::to_string(sequence) +
-                  " as it is: it goes in the format that every gateway understands");
+  parts_.log.info("update " + std::to_string(sequence) +
+                  " goes in the format that every gateway understands");
   begin_sending(sequence, std::move(**envelope));
   return true;
 }

@@ -855,6 +855,41 @@ TEST("A newer gateway that is slow to answer gets the same bytes again: it repea
   TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
 }
 
+TEST("Refused as unsupported, an encoded update goes at once in the format that every gateway understands") {
+  World world;
+  world.training.noise = true;
+  world.gateway->offer = EncodingSet::all();
+  world.refuse_all(RefusalReason::kUnsupported, 0s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 1; }));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.broker.now() < 10s);  // not only after a wait
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+  const auto& seen = world.gateway->seen;
+  TEST_ASSERT_TRUE(seen.at(0).envelope.size() < kDimension * sizeof(float) / 2);
+  TEST_ASSERT_TRUE(seen.at(1).envelope.size() > kDimension * sizeof(float));
+  TEST_ASSERT_TRUE(seen.at(0).message.vector == seen.at(1).message.vector);  // bit for bit
+  TEST_ASSERT_FALSE(world.status_says("\"alert\""));
+}
+
+TEST("An encoded update that is held for want of room stays as it is, and so does the offer") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->differences = true;
+  world.refuse_all(RefusalReason::kOverloaded, 45s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 2; }));
+  TEST_ASSERT_FALSE(world.engine->status().wants_offer);
+  TEST_ASSERT_TRUE(world.gateway->seen.at(0).envelope == world.gateway->seen.at(1).envelope);
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));  // the second one on a model that came as a difference
+  TEST_ASSERT_EQUAL_UINT64(101, world.gateway->seen.back().message.base_version);
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().refused);
+}
+
 TEST("An offer of another fleet, for another model or of a stranger changes nothing") {
   World world;
   world.gateway->publish_model();

@@ -70,6 +70,10 @@ class Bench final {
     return answers_;
   }
 
+  // Complete after answers().
+  std::vector<RefusalMessage> refusals;
+  std::vector<OfferMessage> offers;
+
  private:
   [[nodiscard]] VerifiedPayload open(Bytes envelope) const {
     return EnvelopeOpener(keys_, verifier_)
@@ -77,9 +81,12 @@ class Bench final {
         .value();
   }
   void take(const std::string& device, Bytes envelope, Bytes before) {
-    Answer answer{device, decode_verdict(open(std::move(envelope))).value(), std::nullopt, before};
+    const VerifiedPayload payload = open(std::move(envelope));
+    const std::lock_guard counting(mutex_);
+    if (payload.type() == PayloadType::kRefusal) return refusals.push_back(decode_refusal(payload).value());
+    if (payload.type() == PayloadType::kOffer) return offers.push_back(decode_offer(payload).value());
+    Answer answer{device, decode_verdict(payload).value(), std::nullopt, before};
     if (!before.empty()) answer.difference = decode_difference(open(std::move(before))).value();
-    const std::lock_guard lock(mutex_);
     answers_.push_back(std::move(answer));
     came_.notify_all();
   }
@@ -165,4 +172,26 @@ TEST("Without a history every answer has the whole model") {
   bench.thread().note_base("pi-1", 2, 5);
   bench.reply("pi-1", 2, 5);
   for (const Answer& answer : bench.answers()) TEST_ASSERT_TRUE(answer.verdict.model.has_value());
+}
+
+TEST("Refusals, offers and differences leave side by side") {
+  Bench bench;
+  bench.thread().set_model(model_of(1));
+  bench.reply("old", 1, 1);
+  bench.wait_for(1);
+  bench.thread().set_model(model_of(3));
+  RefusalMessage refusal;
+  refusal.fleet = "orchard";
+  refusal.device = "pi-1";
+  refusal.reason = RefusalReason::kOverloaded;
+  bench.thread().refuse(refusal);
+  bench.thread().offer("pi-2");
+  bench.thread().note_base("pi-3", 7, 1);
+  bench.reply("pi-3", 7, 2);
+  const auto& answers = bench.answers();
+  TEST_ASSERT_EQUAL_size_t(2, answers.size());
+  TEST_ASSERT_TRUE(answers[1].difference.has_value());
+  TEST_ASSERT_EQUAL_size_t(1, bench.refusals.size());
+  TEST_ASSERT_TRUE(bench.refusals[0] == refusal);
+  TEST_ASSERT_EQUAL_size_t(1, bench.offers.size());
 }
