@@ -57,7 +57,7 @@ VerificationPool::~VerificationPool() {
 
 void VerificationPool::submit(ReceivedEnvelope envelope) {
   const std::string sender = envelope.sender;
-  const std::size_t size = envelope.bytes.size();
+  const std::size_t size = most_bytes(envelope.bytes.size());
   const RefusedUpdate refused{.device = sender, .transfer = transfer_id_of(envelope.bytes)};
   envelope.place = places_.take(sender, size);
   if (envelope.place == nullptr) return refuse_overload(refused, "too many updates of this device");

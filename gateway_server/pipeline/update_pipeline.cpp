@@ -152,9 +152,12 @@ void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
 /// A device without an appointment leaves a quarter of the room to those who have one.
 bool UpdatePipeline::has_room(const std::string& device, const PieceHeader& header, Time now) {
   const GatewaySettings::Limits& limits = parts_.settings.limits;
-  const std::size_t inside = verifying_.inside_bytes() + assembler_.charge();
+  // An encoded update becomes as large as the model once it is decoded.
+  const std::size_t decoded = verifying_.most_bytes(0) + kTransferOverhead;
+  const std::size_t arriving = std::max(assembler_.charge(), assembler_.transfers() * decoded);
+  const std::size_t inside = verifying_.inside_bytes() + arriving;
   const std::size_t room = limits.inbox_bytes + limits.waiting_bytes;
-  const std::size_t needed = inside + header.total + kTransferOverhead;
+  const std::size_t needed = inside + verifying_.most_bytes(header.total) + kTransferOverhead;
   if (needed <= room / 4 * 3 || inside == 0) return true;
   return needed <= room && !desk_.comes_after_others(device, now);
 }

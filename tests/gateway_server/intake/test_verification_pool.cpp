@@ -215,3 +215,26 @@ TEST("Encoded updates are taken as the rules say, and never longer ones than the
   expect("malformed",
          outcome(Encoding::kInt8, 1'000'000, EncodingSet::all()));  // 1 MB out of a hundred bytes
 }
+
+TEST("An encoded update takes the room that it needs once it is decoded") {
+  Bench bench;
+  UpdateRules large = rules();
+  large.dimension = 10'000;
+  UpdateMessage update = Bench::update();
+  update.vector.assign(large.dimension, 0.0F);
+  const auto vector = packed(encode_vector(update.vector, Encoding::kInt8, 1).value()).value();
+  const Bytes envelope =
+      EnvelopeSealer(bench.first).seal(encode_compact(update, vector).value()).value().release();
+  TEST_ASSERT_TRUE(envelope.size() < 1000);
+  std::vector<VerifiedUpdate> waiting;  // nobody judges them
+  VerificationPool pool(1, {}, bench.opener, large,
+                        {[&](VerifiedUpdate verified) {
+                           waiting.push_back(std::move(verified));
+                           return true;
+                         },
+                         [](const RefusedUpdate&) { TEST_FAIL_MESSAGE("it is genuine"); }});
+  pool.submit({"pi-1", envelope});
+  pool.stop();
+  TEST_ASSERT_EQUAL_size_t(1, waiting.size());
+  TEST_ASSERT_EQUAL_size_t(large.dimension * sizeof(float), pool.inside_bytes());
+}
