@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMany = 100'000;
 constexpr std::array kAll = {Encoding::kFloat32, Encoding::kFloat16, Encoding::kInt8, Encoding::kInt4};
 
-std::vector<float> normal_numbers(std::size_t count) {
+std::vector<float> spread_numbers(std::size_t count) {
   Random random(1);
   std::vector<float> numbers(count);
   for (float& number : numbers) number = static_cast<float>(random.normal());
@@ -29,7 +29,7 @@ EncodedView view(const EncodedVector& vector) {
 }  // namespace
 
 TEST("Every encoding comes back within its error, plain and packed") {
-  const auto numbers = normal_numbers(10'000);
+  const auto numbers = spread_numbers(10'000);
   const std::array<double, kEncodings> most_error = {0, 0.0005, 0.01, 0.2};
   for (const Encoding encoding : kAll) {
     const auto plain = encode_vector(numbers, encoding, 3);
@@ -56,7 +56,7 @@ TEST("A vector that compressing does not make smaller stays plain") {
 }
 
 TEST("A count of none or of more than the limit is refused, whatever the bytes are") {
-  const auto vector = encode_vector(normal_numbers(100), Encoding::kInt8, 1).value();
+  const auto vector = encode_vector(spread_numbers(100), Encoding::kInt8, 1).value();
   EncodedView claim = view(vector);
   claim.count = 0;
   ASSERT_CONTAINS(message_of(decode_vector(claim, 100)), "0 numbers, 1 to 100 are taken");
@@ -112,7 +112,7 @@ TEST("Numbers that are not finite are refused in every encoding, packed too") {
 }
 
 TEST("The automatic choice is the smallest encoding that errs by less than it may") {
-  const auto numbers = normal_numbers(10'000);
+  const auto numbers = spread_numbers(10'000);
   const auto choose = [&](const EncodingSet& taken, double most_error) {
     return choose_encoding(numbers, taken, most_error, 1).value();
   };
@@ -129,7 +129,7 @@ TEST("The automatic choice is the smallest encoding that errs by less than it ma
 }
 
 TEST("What the choice says was decoded is what a receiver decodes, and its error is measured on that") {
-  const auto numbers = normal_numbers(10'000);
+  const auto numbers = spread_numbers(10'000);
   const auto chosen = choose_encoding(numbers, EncodingSet::all(), kMostRelativeError, 1);
   ASSERT_OK(chosen);
   const auto back = decode_vector(view(chosen->vector), kMany);
