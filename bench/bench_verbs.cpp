@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "bench/bench_bytes.h"
 #include "bench/bench_crowd.h"
 #include "bench/bench_gateway.h"
 #include "bench/bench_guard.h"
@@ -78,6 +79,29 @@ void add_guard(CLI::App& app, Action& action, const lab::Catalog& catalog) {
       StderrProgress progress;
       TRY(const auto results, bench_guard(options->guard, catalog, progress));
       print("guard", results, options->json);
+      return {};
+    };
+  });
+}
+
+void add_bytes(CLI::App& app, Action& action, const lab::Catalog& catalog) {
+  struct Options {
+    BenchBytesOptions bytes;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("bytes", "What updates and models weigh on the wire, and what encoding them costs");
+  verb->footer("Example:\n  aflguard bench bytes --json\nNeeds MNIST: aflguard data get mnist.");
+  verb->add_option("--updates", options->bytes.updates, "Updates of the run that is measured")
+      ->check(CLI::Range(50, 100'000))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action, catalog] {
+    action = [options, catalog]() -> Status {
+      StderrProgress progress;
+      TRY(const auto results, bench_bytes(options->bytes, catalog, progress));
+      print("bytes", results, options->json);
       return {};
     };
   });
@@ -223,6 +247,7 @@ void add_crowd(CLI::App& app, Action& action, const CrowdBenchmark<CrowdOptions>
 void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
   add_train(app, action);
   add_guard(app, action, catalog);
+  add_bytes(app, action, catalog);
   add_gateway(app, action);
   add_device_crowd(app, action);
   add_crowd<BenchWatchOptions>(

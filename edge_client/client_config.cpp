@@ -73,6 +73,8 @@ void read_training(ConfigFile& file, ClientConfig& config) {
   if (const auto seed = training.optional_integer("seed", 0, std::numeric_limits<std::int64_t>::max())) {
     config.seed = static_cast<std::uint64_t>(*seed);
   }
+  config.encoding =
+      parse_encoding(training.choice_or("encoding", "auto", {"auto", "float32", "fp16", "int8", "int4"}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/config/config_file.h"
 #include "core/learning/dataset_files.h"
+#include "edge_client/sending/update_encoding.h"
 #include "edge_client/training/training_schedule.h"
 
 namespace aflguard::edge {
@@ -38,6 +39,7 @@ struct ClientConfig {
 
   ScheduleSettings schedule;
   std::optional<std::uint64_t> seed;
+  EncodingWish encoding;
 
   std::filesystem::path state_folder;
   std::chrono::milliseconds status_interval{0};

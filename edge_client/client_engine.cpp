@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/message_codec.h"
 #include "core/telemetry/program_facts.h"
 #include "core/verdict/reason.h"
@@ -16,6 +17,8 @@ using std::chrono::seconds;
 
 /// Nothing is due: events come whenever they come.
 constexpr seconds kIdle(60);
+/// A gateway that makes offers answers within a round trip; an older one never does.
+constexpr seconds kOfferTimeout(1);
 /// Sends of one update without a verdict, after which that needs attention.
 constexpr std::uint64_t kMostFruitlessSends = 3;
 /// Shorter waits are not worth a status message from everybody in a crowd.
@@ -40,6 +43,7 @@ ClientEngine::ClientEngine(EngineSettings settings, TrainingSchedule schedule, c
       verdict_topic_(topics.verdict(settings_.membership.device)),
       retries_(seconds(5), seconds(60), settings_.jitter_seed) {
   status_.sending(parts_.spool.next_sequence() - 1);
+  status_.offer_wanted(!parts_.encode);
 }
 
 Status ClientEngine::start() {
@@ -69,7 +73,8 @@ Status ClientEngine::take_up(SpooledUpdate waiting) {
   }
   // The gateway may have forgotten the former key, and judges one number once whichever key has signed it.
   // The file stays as it is: it holds the same payload, and the next start comes by here again.
-  const Payload payload{update->type(), Bytes(update->bytes().begin(), update->bytes().end())};
+  const Payload payload{update->type(), Bytes(update->bytes().begin(), update->bytes().end()),
+                        update->format()};
   TRY(SealedEnvelope envelope, parts_.sealer.seal(payload));
   parts_.log.info(
       name + " waits for its verdict since the last run; it is signed again, with this device's new key");
@@ -107,6 +112,7 @@ void ClientEngine::on_connected(const BusConnected& event) {
   parts_.log.info("connected by " + event.protocol);
   parts_.log.fact(to_line(ReadyFact{settings_.membership.fleet, settings_.membership.device}));
   connected_ = true;
+  offer_awaited_until_ = parts_.clock.steady() + kOfferTimeout;
   status_.connected();
   if (outgoing_) {
     outgoing_->connected(parts_.clock.steady());
@@ -124,7 +130,7 @@ void ClientEngine::on_disconnected() {
 
 void ClientEngine::on_received(Message message) {
   if (message.topic == verdict_topic_) {
-    on_verdict_piece(message.payload);
+    on_piece(message.payload);
   } else if (message.topic == models_.topic()) {
     on_model(std::move(message.payload));
   }
@@ -150,11 +156,19 @@ void ClientEngine::model_taken() {
 
 // Verdicts.
 
-void ClientEngine::on_verdict_piece(std::span<const std::byte> piece) {
-  auto verdict = inbox_.take_verdict_piece(piece, parts_.clock.steady());
-  if (!verdict.ok()) return refused(verdict.error());
-  if (*verdict) on_verdict(std::move(**verdict));
-  if (const auto refusal = inbox_.take_refusal()) on_refusal(*refusal);
+void ClientEngine::on_piece(std::span<const std::byte> piece) {
+  auto message = inbox_.take_piece(piece, parts_.clock.steady());
+  if (!message.ok()) return refused(message.error());
+  if (!message->has_value()) return;
+  if (auto* verdict = std::get_if<ReceivedVerdict>(&**message)) on_verdict(std::move(*verdict));
+  if (const auto* refusal = std::get_if<RefusalMessage>(&**message)) on_refusal(*refusal);
+  if (auto* offer = std::get_if<OfferMessage>(&**message)) on_offer(std::move(*offer));
+  if (const auto* difference = std::get_if<DifferenceMessage>(&**message)) on_difference(*difference);
+}
+
+void ClientEngine::on_offer(OfferMessage offer) {
+  offer_ = std::move(offer);
+  status_.offer_wanted(false);
 }
 
 void ClientEngine::on_verdict(ReceivedVerdict verdict) {
@@ -179,6 +193,11 @@ void ClientEngine::on_refusal(const RefusalMessage& refusal) {
   if (!outgoing_ || refusal.transfer != outgoing_->transfer()) {
     parts_.log.debug("a refusal of an update that does not wait (any more)");
     return;
+  }
+  // It is an older gateway than the one that made the offer, or it takes less than that by now.
+  if (refusal.reason == RefusalReason::kUnsupported && fall_back_to_first_format()) {
+    offer_.reset();
+    return status_.offer_wanted(!parts_.encode);
   }
   const Time now = parts_.clock.steady();
   const RefusalResponse response = respond_to(refusal, outgoing_->sequence());
@@ -227,6 +246,17 @@ void ClientEngine::refused(const Refusal& refusal) {
   status_.refused(to_string(refusal.reason), refusal.message);
 }
 
+/// It comes in front of its verdict, which then finds its model at hand. What does not fit is only counted:
+/// the verdict sends this device to the whole model.
+void ClientEngine::on_difference(const DifferenceMessage& difference) {
+  auto model = models_.model()
+                   ? apply(difference, *models_.model())
+                   : Admitted<ModelMessage>(refuse(RefusalReason::kWrongModel, "no model is here yet"));
+  if (!model.ok()) return status_.refused(to_string(model.error().reason), model.error().message);
+  models_.take(std::move(*model));
+  model_taken();
+}
+
 // Training.
 
 ClientEngine::Time ClientEngine::train_when_due(Time now) {
@@ -234,6 +264,7 @@ ClientEngine::Time ClientEngine::train_when_due(Time now) {
   waiting_for_.clear();
   // What is computed without a link is old by the time there is one.
   if (!connected_) return later;
+  if (status_.status().wants_offer && now < offer_awaited_until_) return offer_awaited_until_;
   if (const auto until = models_.wait(now)) {
     waiting_for_ = "waiting for a model";
     return std::min(*until, later);
@@ -289,6 +320,11 @@ Result<SealedEnvelope> ClientEngine::sealed(const UpdateMessage& update) {
     TRY(const Payload payload, parts_.encode(update));
     return parts_.sealer.seal(payload);
   }
+  if (offer_) {
+    TRY(const Payload payload,
+        encode_as_offered(update, *offer_, settings_.encoding, parts_.sealer.key_id()));
+    return parts_.sealer.seal(payload);
+  }
   TRY(const BorrowedPayload payload, encode_borrowed(update));
   return parts_.sealer.seal_borrowed(payload);
 }
@@ -334,10 +370,12 @@ void ClientEngine::begin_sending(std::uint64_t sequence, Bytes envelope) {
 
 ClientEngine::Time ClientEngine::send_when_due(Time now) {
   if (!connected_) return now + kIdle;
+  const bool was_held = outgoing_->held();  // then the gateway did answer
   if (outgoing_->start_over_when_due(now)) {
     parts_.log.info("no verdict for update " + std::to_string(outgoing_->sequence()) +
                     " yet; sending it again");
     report_silence();
+    if (!was_held) doubt_the_offer();
   }
   outgoing_->send(parts_.bus, update_topic_);
   return std::min<Time>(outgoing_->due(), now + kIdle);
@@ -352,6 +390,27 @@ void ClientEngine::report_silence() {
                     std::to_string(kMostFruitlessSends) + " times or more and got no verdict; " +
                     (refusal_.reason.empty() ? "the gateway does not answer: is it running, and can it store?"
                                              : "the gateway's last answer was '" + refusal_.reason + "'"));
+}
+
+/// The gateway may be an older one by now, which never answers an update of format 2. A newer one makes its
+/// offer again before the next round; without it the update goes in format 1, which everyone understands.
+void ClientEngine::doubt_the_offer() {
+  const bool doubted = !std::exchange(offer_, std::nullopt);
+  status_.offer_wanted(!parts_.encode);
+  if (doubted) (void)fall_back_to_first_format();
+}
+
+/// True when the update on its way was in another format, and now goes in that which everyone understands.
+bool ClientEngine::fall_back_to_first_format() {
+  const std::uint64_t sequence = outgoing_->sequence();
+  auto envelope =
+      in_first_format(sequence, outgoing_->envelope(), settings_.membership, parts_.sealer, parts_.verifier);
+  if (!envelope.ok()) parts_.log.warning(envelope.error().message);
+  if (!envelope.ok() || !envelope->has_value()) return false;
+  parts_.log.info("update " + std::to_string(sequence) +
+                  " goes in the format that every gateway understands");
+  begin_sending(sequence, std::move(**envelope));
+  return true;
 }
 
 // Status.

@@ -15,6 +15,7 @@
 #include "edge_client/receiving/gateway_inbox.h"
 #include "edge_client/receiving/model_fetch.h"
 #include "edge_client/sending/outgoing_update.h"
+#include "edge_client/sending/update_encoding.h"
 #include "edge_client/sending/update_spool.h"
 #include "edge_client/status/status_publisher.h"
 #include "edge_client/training/local_training.h"
@@ -28,6 +29,7 @@ struct EngineSettings {
   ModelTimeouts model;
   std::chrono::milliseconds status_interval{30'000};
   std::uint64_t jitter_seed = 0;  ///< different on every device
+  EncodingWish encoding;          ///< of updates, once the gateway has made an offer
   std::string software;
   std::optional<std::chrono::system_clock::time_point> certificate_until;
 };
@@ -93,7 +95,9 @@ class ClientEngine final {
   void on_disconnected();
   void on_received(Message message);
   void on_model(Bytes envelope);
-  void on_verdict_piece(std::span<const std::byte> piece);
+  void on_piece(std::span<const std::byte> piece);
+  void on_offer(OfferMessage offer);
+  void on_difference(const DifferenceMessage& difference);
   void on_verdict(ReceivedVerdict verdict);
   void on_refusal(const RefusalMessage& refusal);
   void give_up_update(const std::string& why);
@@ -109,6 +113,8 @@ class ClientEngine final {
   [[nodiscard]] Time save_when_due(Time now);
   void begin_sending(std::uint64_t sequence, Bytes envelope);
   [[nodiscard]] Time send_when_due(Time now);
+  [[nodiscard]] bool fall_back_to_first_format();
+  void doubt_the_offer();
   void report_silence();
   [[nodiscard]] Time publish_status_when_due(Time now);
 
@@ -122,6 +128,8 @@ class ClientEngine final {
   const std::string verdict_topic_;
 
   bool connected_ = false;
+  std::optional<OfferMessage> offer_;       ///< without one, updates are in format 1
+  Time offer_awaited_until_{};              ///< training waits so long for one on a new connection
   std::optional<Unsaved> unsaved_;          ///< sealed, and not yet on the disk
   std::optional<OutgoingUpdate> outgoing_;  ///< on the disk, and not yet judged
   Backoff retries_;                         ///< of training and saving

@@ -96,6 +96,7 @@ EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded)
   settings.answer.shortest = config.answer_wait;
   settings.answer.longest = 10 * config.answer_wait;
   settings.status_interval = config.status_interval;
+  settings.encoding = config.encoding;
   settings.jitter_seed = seed_from_name(config.device);
   settings.software = kVersion;
   settings.certificate_until = loaded.identity.certificate.not_after;

@@ -8,6 +8,7 @@
 #include "core/system/service_notify.h"
 #include "core/telemetry/program_facts.h"
 #include "gateway_server/pipeline/update_pipeline.h"
+#include "gateway_server/replies/offer_pace.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
 
@@ -19,6 +20,7 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr std::chrono::milliseconds kTick(200);
 constexpr std::chrono::seconds kBookInterval(1);
 constexpr std::chrono::seconds kGoodbye(3);
+constexpr std::chrono::seconds kOfferInterval(2);
 /// Of one topic, only the latest messages matter; who sends more loses its own older ones.
 constexpr FairQueueLimits kOtherMessages = {
     .max_items = 65'536, .max_cost = 64u << 20, .max_items_per_key = 64};
@@ -77,6 +79,7 @@ class Gateway::Loop final {
   Outbox outbox_;
   UpdatePipeline pipeline_;
   GatewayTelemetry telemetry_;
+  OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
   FairQueue<BusEvent> inbox_{kOtherMessages};  ///< for the thread of run()
   std::atomic<bool> receiving_ends_{false};
@@ -220,7 +223,8 @@ void Gateway::Loop::handle(const BusDisconnected&) {  // the bus has logged why
 void Gateway::Loop::handle(BusReceived received) {
   const auto topic = parse_topic(received.message.topic);
   if (topic.ok() && topic->kind == TopicKind::kDeviceStatus) {
-    telemetry_.take_status(topic->device, received.message);
+    const bool asks = telemetry_.take_status(topic->device, received.message);
+    if (asks && offers_.due(topic->device, parts_.clock.steady())) pipeline_.offer(topic->device);
   } else if (topic.ok() && topic->kind == TopicKind::kQuestion) {
     telemetry_.take_question(topic->device, std::move(received.message));
   } else {
@@ -233,7 +237,8 @@ void Gateway::Loop::collect_sealed() {
   while (auto sealed = pipeline_.next_sealed()) {
     if (sealed->device.empty()) {
       outbox_.set({.topic = parts_.topics.model(), .payload = std::move(sealed->envelope), .retained = true});
-    } else if (!outbox_.add(parts_.topics.verdict(sealed->device), std::move(sealed->envelope))) {
+    } else if (!outbox_.add(parts_.topics.verdict(sealed->device), std::move(sealed->envelope),
+                            std::move(sealed->before))) {
       ++counters_.replies_dropped;
     }
   }

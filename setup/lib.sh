@@ -62,7 +62,7 @@ install_packages() (
 )
 
 build_packages="ca-certificates g++ cmake ninja-build make pkg-config libeigen3-dev libonnx-dev libprotobuf-dev
-  protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
+  protobuf-compiler libcli11-dev nlohmann-json3-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libzstd-dev libmbedtls-dev libssl-dev libpaho-mqttpp-dev
   libpaho-mqtt-dev libtoml11-dev libsqlite3-dev sqlite3 libfaketime mosquitto-clients mtools tmux curl"
 
 # Tests and demos start their own brokers, on free ports and as this user. Where installing the package has just

@@ -1,7 +1,7 @@
 # Sourced by ./run: the cross build for 64-bit ARM boards with Debian's multiarch packages, and QEMU to run its tests.
 
 # What the boards' programs link, for their architecture. Headers of the others are the same on every architecture.
-arm64_libraries="libprotobuf-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libmbedtls-dev libssl-dev
+arm64_libraries="libprotobuf-dev libpng-dev liblzma-dev zlib1g-dev libcbor-dev libzstd-dev libmbedtls-dev libssl-dev
   libpaho-mqttpp-dev libpaho-mqtt-dev libsqlite3-dev"
 
 # Debian's libonnx for arm64 cannot be installed beside the machine's own (both bring /usr/lib/libonnxifi.so, which we

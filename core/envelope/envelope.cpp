@@ -15,11 +15,12 @@ constexpr std::int64_t kKeyIdLabel = 4;
 constexpr std::int64_t kFormatVersionLabel = -65537;  // private use
 constexpr std::int64_t kEs256 = -7;
 
-constexpr std::array<std::string_view, 4> kContentTypes = {
+constexpr std::array<std::string_view, 6> kContentTypes = {
     "application/vnd.aflguard.update+cbor", "application/vnd.aflguard.verdict+cbor",
-    "application/vnd.aflguard.model+cbor", "application/vnd.aflguard.refusal+cbor"};
+    "application/vnd.aflguard.model+cbor",  "application/vnd.aflguard.refusal+cbor",
+    "application/vnd.aflguard.offer+cbor",  "application/vnd.aflguard.difference+cbor"};
 
-Bytes protected_header(PayloadType type, const KeyId& key_id) {
+Bytes protected_header(PayloadType type, std::uint8_t format, const KeyId& key_id) {
   Bytes header;
   CborWriter writer(header);
   writer.put_map(4);
@@ -30,7 +31,7 @@ Bytes protected_header(PayloadType type, const KeyId& key_id) {
   writer.put_integer(kKeyIdLabel);
   writer.put_bytes(std::as_bytes(std::span(key_id)));
   writer.put_integer(kFormatVersionLabel);
-  writer.put_unsigned(kEnvelopeFormatVersion);
+  writer.put_unsigned(format);
   return header;
 }
 
@@ -55,17 +56,18 @@ std::string_view content_type(PayloadType type) {
 EnvelopeSealer::EnvelopeSealer(Signer& signer) : signer_(signer), key_id_(key_id_of(signer.public_key())) {}
 
 Result<SealedEnvelope> EnvelopeSealer::seal(const Payload& payload) {
-  return seal(payload.type, payload.bytes, {});
+  return seal(payload.type, payload.format, payload.bytes, {});
 }
 
 Result<SealedEnvelope> EnvelopeSealer::seal_borrowed(const BorrowedPayload& payload) {
-  return seal(payload.type, payload.fields, payload.vector);
+  return seal(payload.type, kFirstFormat, payload.fields, payload.vector);
 }
 
-Result<SealedEnvelope> EnvelopeSealer::seal(PayloadType type, std::span<const std::byte> front,
+Result<SealedEnvelope> EnvelopeSealer::seal(PayloadType type, std::uint8_t format,
+                                            std::span<const std::byte> front,
                                             std::span<const std::byte> back) {
   const std::size_t size = front.size() + back.size();
-  const Bytes header = protected_header(type, key_id_);
+  const Bytes header = protected_header(type, format, key_id_);
   const Bytes prefix = signature_prefix(header, size);
   const std::array<std::span<const std::byte>, 3> parts = {prefix, front, back};
   TRY(const EcdsaSignature any, signer_.sign(parts));
@@ -137,9 +139,10 @@ Status UnverifiedEnvelope::read_protected_header() {
   std::copy(key_id.begin(), key_id.end(), std::as_writable_bytes(std::span(key_id_)).begin());
   TRY_STATUS(reader.expect_key(kFormatVersionLabel));
   TRY(const std::uint64_t version, reader.take_unsigned());
-  if (version != kEnvelopeFormatVersion) {
-    return unsupported("format version " + std::to_string(version) + " is not 1; update this program");
+  if (version < kFirstFormat || version > kNewestFormat) {
+    return unsupported("format version " + std::to_string(version) + " is not 1 or 2; update this program");
   }
+  format_ = static_cast<std::uint8_t>(version);
   TRY_STATUS(reader.expect_end());
   const auto* const known = std::find(kContentTypes.begin(), kContentTypes.end(), type);
   if (known == kContentTypes.end()) return unsupported("content type is none of this format's");
@@ -168,8 +171,8 @@ Admitted<VerifiedPayload> EnvelopeOpener::open(UnverifiedEnvelope envelope) cons
     return refuse(RefusalReason::kBadSignature,
                   "signature does not match key " + to_hex(key_id) + " of '" + registered->owner + "'");
   }
-  return VerifiedPayload(std::move(registered->owner), key_id, envelope.type_, std::move(envelope.bytes_),
-                         envelope.payload_.offset, envelope.payload_.size);
+  return VerifiedPayload(std::move(registered->owner), key_id, envelope.type_, envelope.format_,
+                         std::move(envelope.bytes_), envelope.payload_.offset, envelope.payload_.size);
 }
 
 }  // namespace aflguard

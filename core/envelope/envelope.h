@@ -13,10 +13,13 @@
 
 namespace aflguard {
 
-inline constexpr std::uint64_t kEnvelopeFormatVersion = 1;
+/// What every program understands, and what it gets until it has said that it understands more.
+inline constexpr std::uint8_t kFirstFormat = 1;
+/// Encoded vectors, offers, differences.
+inline constexpr std::uint8_t kNewestFormat = 2;
 inline constexpr std::size_t kDefaultMaxEnvelopeBytes = 16u << 20;
 
-enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal };
+enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal, kOffer, kDifference };
 
 [[nodiscard]] std::string_view content_type(PayloadType type);
 
@@ -24,6 +27,7 @@ enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal };
 struct Payload {
   PayloadType type = PayloadType::kUpdate;
   Bytes bytes;
+  std::uint8_t format = kFirstFormat;
 };
 
 /// The same, with its vector still in the message that it was encoded from, which outlives this: sealing then
@@ -60,7 +64,8 @@ class EnvelopeSealer final {
 
  private:
   /// The payload is `front` and then `back`.
-  [[nodiscard]] Result<SealedEnvelope> seal(PayloadType type, std::span<const std::byte> front,
+  [[nodiscard]] Result<SealedEnvelope> seal(PayloadType type, std::uint8_t format,
+                                            std::span<const std::byte> front,
                                             std::span<const std::byte> back);
 
   Signer& signer_;
@@ -98,6 +103,7 @@ class UnverifiedEnvelope final {
   EcdsaSignature signature_{};
   KeyId key_id_{};
   PayloadType type_ = PayloadType::kUpdate;
+  std::uint8_t format_ = kFirstFormat;
 };
 
 /// A payload whose signature matched a registered key that is not revoked. Only EnvelopeOpener makes one.
@@ -107,6 +113,7 @@ class VerifiedPayload final {
   [[nodiscard]] const std::string& sender() const { return sender_; }
   [[nodiscard]] const KeyId& key() const { return key_; }
   [[nodiscard]] PayloadType type() const { return type_; }
+  [[nodiscard]] std::uint8_t format() const { return format_; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return std::span<const std::byte>(envelope_).subspan(offset_, size_);
   }
@@ -115,11 +122,12 @@ class VerifiedPayload final {
 
  private:
   friend class EnvelopeOpener;
-  VerifiedPayload(std::string sender, const KeyId& key, PayloadType type, Bytes envelope, std::size_t offset,
-                  std::size_t size)
+  VerifiedPayload(std::string sender, const KeyId& key, PayloadType type, std::uint8_t format, Bytes envelope,
+                  std::size_t offset, std::size_t size)
       : sender_(std::move(sender)),
         key_(key),
         type_(type),
+        format_(format),
         envelope_(std::move(envelope)),
         offset_(offset),
         size_(size) {}
@@ -127,6 +135,7 @@ class VerifiedPayload final {
   std::string sender_;
   KeyId key_;
   PayloadType type_;
+  std::uint8_t format_;
   Bytes envelope_;
   std::size_t offset_;
   std::size_t size_;

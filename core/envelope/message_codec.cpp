@@ -8,6 +8,9 @@
 #include <span>
 
 #include "core/base/identifier.h"
+#include "core/encoding/vector_codec.h"
+#include "core/envelope/encoded_messages.h"
+#include "core/envelope/message_fields.h"
 
 // The grammar is in docs/wire-format.md.
 namespace aflguard {
@@ -17,42 +20,10 @@ namespace {
 constexpr std::uint64_t kFloat32LittleEndianTag = 85;
 constexpr std::uint64_t kVerdictFields = 10;
 
-/// True when no value is a NaN or an infinity: their exponent bits are all ones. No branch per value, so that
-/// the compiler can take several at once.
-bool all_finite(std::span<const float> values) {
-  constexpr std::uint32_t kExponent = 0x7f800000;
-  unsigned bad = 0;
-  for (const float value : values) {
-    bad |= static_cast<unsigned>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
-  }
-  return bad == 0;
-}
-
 Status check_vector(std::span<const float> vector) {
   if (vector.empty()) return invalid_input("vector is empty, needs at least one number");
   if (!all_finite(vector))
     return invalid_input("vector holds a NaN or an infinity; send finite numbers only");
-  return {};
-}
-
-Status check_sequence(std::uint64_t sequence) {
-  if (sequence > 0) return {};
-  return invalid_input("sequence number is 0; the first one is 1");
-}
-
-Status check_ranges(const UpdateMessage& update) {
-  TRY_STATUS(check_identifier("fleet", update.fleet));
-  return check_sequence(update.sequence);
-}
-
-Status check_ranges(const ModelMessage& model) {
-  TRY_STATUS(check_identifier("fleet", model.fleet));
-  if (model.batch_size == 0) return invalid_input("batch size is 0, needs at least 1");
-  if (model.local_steps == 0) return invalid_input("local steps are 0, needs at least 1");
-  if (!(model.learning_rate > 0) || !std::isfinite(model.learning_rate)) {
-    return invalid_input("learning rate is " + std::to_string(model.learning_rate) +
-                         ", needs a finite number above 0");
-  }
   return {};
 }
 
@@ -88,90 +59,9 @@ Admitted<std::vector<float>> take_vector(CborReader& reader) {
   return vector;
 }
 
-/// One map entry: its key, then its value into `to`.
-Status take_entry(CborReader& reader, std::int64_t key, std::uint64_t& to) {
-  TRY_STATUS(reader.expect_key(key));
-  TRY(to, reader.take_unsigned());
-  return {};
-}
-
-template <typename Small>
-Status take_small_entry(CborReader& reader, std::int64_t key, Small& to) {
-  std::uint64_t number = 0;
-  TRY_STATUS(take_entry(reader, key, number));
-  if (number > std::numeric_limits<Small>::max()) {
-    return corrupt("entry " + std::to_string(key) + " is " + std::to_string(number) + ", at most " +
-                   std::to_string(std::numeric_limits<Small>::max()) + " is allowed");
-  }
-  to = static_cast<Small>(number);
-  return {};
-}
-
-Status take_entry(CborReader& reader, std::int64_t key, double& to) {
-  TRY_STATUS(reader.expect_key(key));
-  TRY(to, reader.take_double());
-  return {};
-}
-
-Status take_entry(CborReader& reader, std::int64_t key, bool& to) {
-  TRY_STATUS(reader.expect_key(key));
-  TRY(to, reader.take_bool());
-  return {};
-}
-
-/// Names are checked before they are copied: a text of any length may stand here.
-Status take_entry(CborReader& reader, std::int64_t key, std::string& to) {
-  TRY_STATUS(reader.expect_key(key));
-  TRY(const std::string_view text, reader.take_text());
-  TRY_STATUS(check_identifier("entry " + std::to_string(key), text));
-  to = text;
-  return {};
-}
-
-Status take_entry(CborReader& reader, std::int64_t key, ModelHash& to) {
-  TRY_STATUS(reader.expect_key(key));
-  TRY(const auto hash, reader.take_bytes());
-  if (hash.size() != to.size()) {
-    return corrupt("model hash has " + std::to_string(hash.size()) + " bytes, needs 32");
-  }
-  std::copy(hash.begin(), hash.end(), std::as_writable_bytes(std::span(to)).begin());
-  return {};
-}
-
-/// ... and the other way round.
-void put_entry(CborWriter& writer, std::uint64_t key, std::uint64_t value) {
-  writer.put_unsigned(key);
-  writer.put_unsigned(value);
-}
-
-void put_entry(CborWriter& writer, std::uint64_t key, double value) {
-  writer.put_unsigned(key);
-  writer.put_double(value);
-}
-
-void put_entry(CborWriter& writer, std::uint64_t key, bool value) {
-  writer.put_unsigned(key);
-  writer.put_bool(value);
-}
-
-void put_entry(CborWriter& writer, std::uint64_t key, const std::string& value) {
-  writer.put_unsigned(key);
-  writer.put_text(value);
-}
-
-void put_entry(CborWriter& writer, std::uint64_t key, const ModelHash& value) {
-  writer.put_unsigned(key);
-  writer.put_bytes(std::as_bytes(std::span(value)));
-}
-
 void put_model(CborWriter& writer, Bytes& out, const ModelMessage& model) {
   writer.put_map(7);
-  put_entry(writer, 1, model.fleet);
-  put_entry(writer, 2, model.version);
-  put_entry(writer, 3, model.model_hash);
-  put_entry(writer, 4, std::uint64_t{model.batch_size});
-  put_entry(writer, 5, model.learning_rate);
-  put_entry(writer, 6, std::uint64_t{model.local_steps});
+  put_model_head(writer, model);
   writer.put_unsigned(7);
   put_vector(writer, out, model.vector);
 }
@@ -179,38 +69,21 @@ void put_model(CborWriter& writer, Bytes& out, const ModelMessage& model) {
 Admitted<ModelMessage> take_model(CborReader& reader) {
   ModelMessage model;
   TRY_STATUS(reader.expect_map(7));
-  TRY_STATUS(take_entry(reader, 1, model.fleet));
-  TRY_STATUS(take_entry(reader, 2, model.version));
-  TRY_STATUS(take_entry(reader, 3, model.model_hash));
-  TRY_STATUS(take_small_entry(reader, 4, model.batch_size));
-  TRY_STATUS(take_entry(reader, 5, model.learning_rate));
-  TRY_STATUS(take_small_entry(reader, 6, model.local_steps));
-  TRY_STATUS(check_ranges(model));
+  TRY_STATUS(take_model_head(reader, model));
   TRY_STATUS(reader.expect_key(7));
   TRY(model.vector, take_vector(reader));
   return model;
 }
 
-Status check_type(const VerifiedPayload& payload, PayloadType wanted) {
-  if (payload.type() == wanted) return {};
-  return unsupported("payload is " + std::string(content_type(payload.type())) + ", needs " +
-                     std::string(content_type(wanted)));
-}
-
 }  // namespace
 
 Result<BorrowedPayload> encode_borrowed(const UpdateMessage& update) {
-  TRY_STATUS(check_ranges(update));
+  TRY_STATUS(check_update_head(update));
   TRY_STATUS(check_vector(update.vector));
   BorrowedPayload payload{PayloadType::kUpdate, {}, std::as_bytes(std::span(update.vector))};
   CborWriter writer(payload.fields);
   writer.put_map(7);
-  put_entry(writer, 1, update.fleet);
-  put_entry(writer, 2, update.model_hash);
-  put_entry(writer, 3, update.base_version);
-  put_entry(writer, 4, update.sequence);
-  put_entry(writer, 5, update.samples);
-  put_entry(writer, 6, update.loss);
+  put_update_head(writer, update);
   writer.put_unsigned(7);
   put_vector_head(writer, update.vector);
   return payload;
@@ -224,7 +97,7 @@ Result<Payload> encode(const UpdateMessage& update) {
 }
 
 Result<Payload> encode(const ModelMessage& model) {
-  TRY_STATUS(check_ranges(model));
+  TRY_STATUS(check_model_head(model));
   TRY_STATUS(check_vector(model.vector));
   Payload payload{PayloadType::kModel, {}};
   payload.bytes.reserve(max_envelope_for(model.vector.size()));
@@ -236,7 +109,7 @@ Result<Payload> encode(const ModelMessage& model) {
 Result<Payload> encode(const VerdictMessage& verdict) {
   TRY_STATUS(check_ranges(verdict));
   if (verdict.model) {
-    TRY_STATUS(check_ranges(*verdict.model));
+    TRY_STATUS(check_model_head(*verdict.model));
     TRY_STATUS(check_vector(verdict.model->vector));
   }
   Payload payload{PayloadType::kVerdict, {}};
@@ -260,18 +133,13 @@ Result<Payload> encode(const VerdictMessage& verdict) {
   return payload;
 }
 
-Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload) {
-  TRY_STATUS(check_type(payload, PayloadType::kUpdate));
+Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload, const UpdateLimits& limits) {
+  if (payload.format() > kFirstFormat) return decode_encoded_update(payload, limits);
+  TRY_STATUS(check_type(payload, PayloadType::kUpdate, kFirstFormat));
   CborReader reader(payload.bytes());
   UpdateMessage update;
   TRY_STATUS(reader.expect_map(7));
-  TRY_STATUS(take_entry(reader, 1, update.fleet));
-  TRY_STATUS(take_entry(reader, 2, update.model_hash));
-  TRY_STATUS(take_entry(reader, 3, update.base_version));
-  TRY_STATUS(take_entry(reader, 4, update.sequence));
-  TRY_STATUS(take_entry(reader, 5, update.samples));
-  TRY_STATUS(take_entry(reader, 6, update.loss));
-  TRY_STATUS(check_ranges(update));
+  TRY_STATUS(take_update_head(reader, update));
   TRY_STATUS(reader.expect_key(7));
   TRY(update.vector, take_vector(reader));
   TRY_STATUS(reader.expect_end());
@@ -279,7 +147,7 @@ Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload) {
 }
 
 Admitted<ModelMessage> decode_model(const VerifiedPayload& payload) {
-  TRY_STATUS(check_type(payload, PayloadType::kModel));
+  TRY_STATUS(check_type(payload, PayloadType::kModel, kFirstFormat));
   CborReader reader(payload.bytes());
   TRY(ModelMessage model, take_model(reader));
   TRY_STATUS(reader.expect_end());
@@ -287,7 +155,7 @@ Admitted<ModelMessage> decode_model(const VerifiedPayload& payload) {
 }
 
 Admitted<VerdictMessage> decode_verdict(const VerifiedPayload& payload) {
-  TRY_STATUS(check_type(payload, PayloadType::kVerdict));
+  TRY_STATUS(check_type(payload, PayloadType::kVerdict, kFirstFormat));
   CborReader reader(payload.bytes());
   VerdictMessage verdict;
   TRY(const std::uint64_t fields, reader.take_map());

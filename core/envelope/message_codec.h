@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/cbor/cbor.h"
+#include "core/encoding/encoding.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 #include "core/verdict/refusal.h"
@@ -24,9 +25,16 @@ inline constexpr std::size_t kRoomForFields = 1024;
 [[nodiscard]] Result<BorrowedPayload> encode_borrowed(const UpdateMessage& update);
 Result<BorrowedPayload> encode_borrowed(UpdateMessage&&) = delete;
 
+/// What a receiver of updates takes.
+struct UpdateLimits {
+  std::size_t numbers = kDefaultMaxEnvelopeBytes / sizeof(float);  ///< of a vector that is encoded
+  EncodingSet taken = EncodingSet::all();                          ///< beside format 1
+};
+
 /// Messages are decoded from verified payloads only. Refused as unsupported when the payload is of another
 /// type, as not-finite when a vector holds a NaN or an infinity, as malformed otherwise.
-[[nodiscard]] Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload);
+[[nodiscard]] Admitted<UpdateMessage> decode_update(const VerifiedPayload& payload,
+                                                    const UpdateLimits& limits = {});
 [[nodiscard]] Admitted<VerdictMessage> decode_verdict(const VerifiedPayload& payload);
 [[nodiscard]] Admitted<ModelMessage> decode_model(const VerifiedPayload& payload);
 

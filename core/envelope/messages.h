@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/encoding/encoding.h"
+#include "core/encoding/model_difference.h"
+
 namespace aflguard {
 
 /// SHA-256 of a model's layout: what the numbers of a vector mean (layout_hash of core/learning, as bytes).
@@ -52,6 +55,26 @@ struct VerdictMessage {
   std::optional<ModelMessage> model;   ///< the model of `version`; without it, see the topic `model`
 
   friend bool operator==(const VerdictMessage&, const VerdictMessage&) = default;
+};
+
+/// The global model as a difference to an older version of it, which the device has.
+struct DifferenceMessage {
+  ModelMessage terms;                     ///< of the new version; without its vector
+  std::uint64_t base_version = 0;         ///< what the difference is to
+  std::array<std::uint8_t, 32> digest{};  ///< SHA-256 of the new parameters: binary32, little endian
+  DifferenceKind kind = DifferenceKind::kBlocks;
+  std::vector<std::byte> bytes;  ///< apply_difference() reads them
+
+  friend bool operator==(const DifferenceMessage&, const DifferenceMessage&) = default;
+};
+
+/// What a gateway takes beside format 1: the same bytes for every device that asks.
+struct OfferMessage {
+  std::string fleet;
+  ModelHash model_hash{};
+  EncodingSet taken;  ///< encodings and packings of updates
+
+  friend bool operator==(const OfferMessage&, const OfferMessage&) = default;
 };
 
 }  // namespace aflguard

@@ -64,6 +64,7 @@ class PieceAssembler final {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The same with what each costs besides, as it counts towards the limit of all senders.
   [[nodiscard]] std::size_t charge() const { return bytes_ + transfers_ * kTransferOverhead; }
+  [[nodiscard]] std::size_t transfers() const { return transfers_; }
   [[nodiscard]] std::size_t bytes_of(std::string_view source) const;
   /// Senders with something unfinished.
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }

@@ -45,6 +45,8 @@ class PieceSender final {
   /// Every piece goes again, in a new round: acknowledged is not delivered.
   void start_over();
 
+  /// Some pieces are neither on their way nor acknowledged.
+  [[nodiscard]] bool any_waiting() const { return on_their_way_ + acknowledged_ < state_.size(); }
   [[nodiscard]] bool all_acknowledged() const { return acknowledged_ == state_.size(); }
   [[nodiscard]] std::uint64_t transfer() const { return transfer_; }
   [[nodiscard]] std::uint16_t round() const { return round_; }

@@ -37,9 +37,13 @@ class StateReader final : public nlohmann::json_sax<ReadJson> {
   std::string schema;
   std::string state;
   std::string message;
+  bool wants_offer = false;
 
   bool null() override { return other(); }
-  bool boolean(bool) override { return other(); }
+  bool boolean(bool value) override {
+    if (flag_) wants_offer = value;
+    return other();
+  }
   bool number_integer(number_integer_t) override { return other(); }
   bool number_unsigned(number_unsigned_t) override { return other(); }
   bool number_float(number_float_t, const string_t&) override { return other(); }
@@ -47,7 +51,7 @@ class StateReader final : public nlohmann::json_sax<ReadJson> {
   bool string(string_t& text) override {
     if (wanted_ != nullptr) *wanted_ = std::move(text);
     wanted_ = nullptr;
-    return true;
+    return other();
   }
   bool key(string_t& name) override {
     wanted_ = depth_ != 1         ? nullptr
@@ -55,6 +59,7 @@ class StateReader final : public nlohmann::json_sax<ReadJson> {
               : name == "state"   ? &state
               : name == "message" ? &message
                                   : nullptr;
+    flag_ = depth_ == 1 && name == "wants_offer";
     return true;
   }
   bool start_object(std::size_t) override { return enter(); }
@@ -69,6 +74,7 @@ class StateReader final : public nlohmann::json_sax<ReadJson> {
   bool other() {
     if (wanted_ != nullptr) wanted_->clear();
     wanted_ = nullptr;
+    flag_ = false;
     return true;
   }
   bool enter() {
@@ -81,6 +87,7 @@ class StateReader final : public nlohmann::json_sax<ReadJson> {
     return true;
   }
   std::string* wanted_ = nullptr;  ///< where the next value goes, if it is a text
+  bool flag_ = false;              ///< the next value is wants_offer
   std::size_t depth_ = 0;
 };
 
@@ -107,6 +114,7 @@ std::string to_json(const DeviceStatus& status) {
   put(json, "temperature_c", one_decimal(status.board.temperature_c));
   put(json, "memory_free_mb", status.board.memory_free_mb);
   if (status.certificate_until) json["certificate_until"] = to_rfc3339(*status.certificate_until);
+  if (status.wants_offer) json["wants_offer"] = true;
   json["message"] = shortened(status.message, kMaxWrittenText);
   return json_text(json);
 }
@@ -139,6 +147,7 @@ std::optional<DeviceStatus> read_device_status(std::string_view payload) {
                       .board = {.temperature_c = number_field(*json, "temperature_c"),
                                 .memory_free_mb = count_field(*json, "memory_free_mb")},
                       .certificate_until = time_field(*json, "certificate_until"),
+                      .wants_offer = true_field(*json, "wants_offer"),
                       .message = text_field(*json, "message")};
 }
 
@@ -148,7 +157,7 @@ std::optional<ReportedState> read_reported_state(std::string_view payload) {
   if (!ReadJson::sax_parse(payload, &reader) || reader.schema != kDeviceStatusSchema) return std::nullopt;
   const DeviceState state = parse_device_state(reader.state);
   if (state == DeviceState::kUnknown) return std::nullopt;
-  return ReportedState{state, std::move(reader.message)};
+  return ReportedState{state, std::move(reader.message), reader.wants_offer};
 }
 
 }  // namespace aflguard

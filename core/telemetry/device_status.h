@@ -17,8 +17,9 @@ struct BoardReadings {
   std::optional<std::uint64_t> memory_free_mb{};  ///< that programs can still have
 };
 
-/// up/<device>/status: what a device says about itself. Nothing decides on it; people and dashboards read it.
-/// What is not known is absent, here and in the message.
+/// up/<device>/status: what a device says about itself, for people and dashboards. Nothing decides on it;
+/// `wants_offer` is a hint, answered with a message that says the same to everybody. What is not known is
+/// absent, here and in the message.
 struct DeviceStatus {
   DeviceState state = DeviceState::kInit;
   std::string device{};
@@ -35,6 +36,7 @@ struct DeviceStatus {
   std::optional<double> rss_mb{};
   BoardReadings board{};
   std::optional<WallTime> certificate_until{};
+  bool wants_offer = false;  ///< speaks format 2, and has not been told what its gateway takes
   std::string message{};
 };
 
@@ -52,6 +54,7 @@ struct DeviceStatus {
 struct ReportedState {
   DeviceState state = DeviceState::kUnknown;
   std::string message;
+  bool wants_offer = false;
 };
 /// The same reader for a crowd of devices that speak all the time: it does not build the rest of the status.
 /// Takes no message of kMaxTelemetryBytes or more.

@@ -1,5 +1,6 @@
 #include "edge_client/receiving/gateway_inbox.h"
 
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/message_codec.h"
 
 namespace aflguard::edge {
@@ -59,18 +60,39 @@ std::optional<Refusal> GatewayInbox::refuse_address(std::string_view what, const
                                                 membership_.fleet + "'");
 }
 
-Admitted<std::optional<ReceivedVerdict>> GatewayInbox::take_verdict_piece(
-    std::span<const std::byte> message, std::chrono::steady_clock::time_point now) {
+Admitted<std::optional<GatewayMessage>> GatewayInbox::take_piece(std::span<const std::byte> message,
+                                                                 std::chrono::steady_clock::time_point now) {
   assembler_.expire(now);
   TRY(auto envelope, assembler_.accept(kSource, message, now));
-  if (!envelope) return std::optional<ReceivedVerdict>{};
+  if (!envelope) return std::optional<GatewayMessage>{};
   TRY(const VerifiedPayload payload, open(std::move(*envelope)));
-  if (payload.type() == PayloadType::kRefusal) {
-    TRY(RefusalMessage refusal, decode_refusal(payload));
-    if (auto strange = refuse_address("a refusal", refusal.fleet, refusal.device)) return std::move(*strange);
-    refusal_ = std::move(refusal);
-    return std::optional<ReceivedVerdict>{};
+  switch (payload.type()) {
+    case PayloadType::kRefusal: {
+      TRY(RefusalMessage refusal, take_refusal(payload));
+      return std::optional<GatewayMessage>(std::move(refusal));
+    }
+    case PayloadType::kOffer: {
+      TRY(OfferMessage offer, take_offer(payload));
+      return std::optional<GatewayMessage>(std::move(offer));
+    }
+    case PayloadType::kDifference: {
+      TRY(DifferenceMessage difference, take_difference(payload));
+      return std::optional<GatewayMessage>(std::move(difference));
+    }
+    default: {
+      TRY(ReceivedVerdict verdict, take_verdict(payload));
+      return std::optional<GatewayMessage>(std::move(verdict));
+    }
   }
+}
+
+Admitted<RefusalMessage> GatewayInbox::take_refusal(const VerifiedPayload& payload) const {
+  TRY(RefusalMessage refusal, decode_refusal(payload));
+  if (auto strange = refuse_address("a refusal", refusal.fleet, refusal.device)) return std::move(*strange);
+  return refusal;
+}
+
+Admitted<ReceivedVerdict> GatewayInbox::take_verdict(const VerifiedPayload& payload) const {
   ReceivedVerdict verdict;
   TRY(verdict.message, decode_verdict(payload));
   if (auto strange = refuse_address("a verdict", verdict.message.fleet, verdict.message.device)) {
@@ -78,7 +100,25 @@ Admitted<std::optional<ReceivedVerdict>> GatewayInbox::take_verdict_piece(
   }
   if (verdict.message.model) verdict.model_refusal = refuse_model(*verdict.message.model);
   if (verdict.model_refusal) verdict.message.model.reset();
-  return std::optional<ReceivedVerdict>(std::move(verdict));
+  return verdict;
+}
+
+Admitted<DifferenceMessage> GatewayInbox::take_difference(const VerifiedPayload& payload) const {
+  TRY(DifferenceMessage difference, decode_difference(payload));
+  if (difference.terms.fleet != membership_.fleet || difference.terms.model_hash != membership_.model_hash) {
+    return refuse(RefusalReason::kWrongFleet, "a difference of fleet '" + difference.terms.fleet +
+                                                  "', or for another model than this device's");
+  }
+  return difference;
+}
+
+Admitted<OfferMessage> GatewayInbox::take_offer(const VerifiedPayload& payload) const {
+  TRY(OfferMessage offer, decode_offer(payload));
+  if (offer.fleet != membership_.fleet || offer.model_hash != membership_.model_hash) {
+    return refuse(RefusalReason::kWrongFleet,
+                  "an offer of fleet '" + offer.fleet + "', or for another model than this device's");
+  }
+  return offer;
 }
 
 Admitted<ModelMessage> GatewayInbox::take_model(Bytes envelope) const {

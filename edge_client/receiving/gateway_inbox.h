@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <variant>
 
 #include "core/envelope/envelope.h"
 #include "core/envelope/membership.h"
@@ -22,6 +22,9 @@ struct ReceivedVerdict {
   std::optional<Refusal> model_refusal;
 };
 
+/// What a complete envelope of down/<device>/verdict may hold.
+using GatewayMessage = std::variant<ReceivedVerdict, RefusalMessage, OfferMessage, DifferenceMessage>;
+
 /// From received bytes to the gateway's messages: everything is verified in here, so callers need not check
 /// again. Memory is bounded by the model's size.
 class GatewayInbox final {
@@ -29,11 +32,9 @@ class GatewayInbox final {
   /// The opener is borrowed; its registry holds the gateway's keys only.
   GatewayInbox(Membership membership, const EnvelopeOpener& opener);
 
-  /// One message of down/<device>/verdict. Nothing while pieces are missing, or when they made a refusal.
-  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take_verdict_piece(
-      std::span<const std::byte> message, std::chrono::steady_clock::time_point now);
-  /// The refusal that the last piece completed, for this device.
-  [[nodiscard]] std::optional<RefusalMessage> take_refusal() { return std::exchange(refusal_, std::nullopt); }
+  /// One message of down/<device>/verdict. Nothing while pieces are missing.
+  [[nodiscard]] Admitted<std::optional<GatewayMessage>> take_piece(std::span<const std::byte> message,
+                                                                   std::chrono::steady_clock::time_point now);
   /// One message of the topic `model`.
   [[nodiscard]] Admitted<ModelMessage> take_model(Bytes envelope) const;
 
@@ -42,6 +43,10 @@ class GatewayInbox final {
 
  private:
   [[nodiscard]] Admitted<VerifiedPayload> open(Bytes envelope) const;
+  [[nodiscard]] Admitted<ReceivedVerdict> take_verdict(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<RefusalMessage> take_refusal(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<OfferMessage> take_offer(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<DifferenceMessage> take_difference(const VerifiedPayload& payload) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
   [[nodiscard]] std::optional<Refusal> refuse_address(std::string_view what, const std::string& fleet,
                                                       const std::string& device) const;
@@ -50,7 +55,6 @@ class GatewayInbox final {
   const EnvelopeOpener& opener_;
   std::size_t max_envelope_bytes_;
   PieceAssembler assembler_;
-  std::optional<RefusalMessage> refusal_;
 };
 
 }  // namespace aflguard::edge

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "core/base/bytes.h"
@@ -34,6 +35,7 @@ class OutgoingUpdate final {
                                                      std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  [[nodiscard]] std::span<const std::byte> envelope() const { return sender_.envelope(); }
   /// What names its envelope in pieces, and in the gateway's refusals.
   [[nodiscard]] std::uint64_t transfer() const { return sender_.transfer(); }
   /// How often it was begun again because no verdict had come.

@@ -52,7 +52,7 @@ Admitted<VerifiedPayload> open_waiting_update(SpooledUpdate waiting, const Membe
   KeyTable author_key;
   TRY_STATUS(author_key.add(author.device, author.key));
   TRY(VerifiedPayload payload, EnvelopeOpener(author_key, verifier).open(std::move(envelope)));
-  TRY(const UpdateMessage update, decode_update(payload));
+  TRY(const UpdateMessage update, decode_update(payload, {.numbers = membership.dimension}));
   if (auto refusal = refuse_update(update, waiting.sequence, membership)) return std::move(*refusal);
   return payload;
 }

@@ -42,6 +42,10 @@ void StatusPublisher::trained(double loss, std::uint64_t samples) {
   status_.samples = samples;
 }
 
+void StatusPublisher::offer_wanted(bool wanted) {
+  if (std::exchange(status_.wants_offer, wanted) != wanted) ++figures_;
+}
+
 void StatusPublisher::judged(bool accepted, std::string reason, std::uint64_t delay) {
   ++*(accepted ? status_.accepted : status_.rejected);
   status_.verdict = LastVerdict{accepted, std::move(reason), delay};

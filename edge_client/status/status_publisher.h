@@ -50,6 +50,8 @@ class StatusPublisher final {
   void trained(double loss, std::uint64_t samples);
   /// `sequence`: of the latest update.
   void sending(std::uint64_t sequence) { status_.sequence = sequence; }
+  /// Asks the gateway what it takes beside format 1, or no longer.
+  void offer_wanted(bool wanted);
   void judged(bool accepted, std::string reason, std::uint64_t delay);
   /// A message was not the gateway's, or broken. Counted always, logged at a bounded rate: a flood of them
   /// does not fill the disk.

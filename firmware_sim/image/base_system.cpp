@@ -35,7 +35,7 @@ const std::vector<std::string>& base_packages() {
       // People.
       "openssh-server", "sudo", "nano", "less", "procps",
       // What the client's package needs.
-      "adduser", "libssl3", "libstdc++6"};
+      "adduser", "libssl3", "libstdc++6", "libzstd1"};
   return packages;
 }
 

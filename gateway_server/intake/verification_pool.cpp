@@ -34,11 +34,11 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
     return refuse(RefusalReason::kForeignSender, "the signature is by device '" + payload.sender() + "'");
   }
   if (findings != nullptr) findings->proven = true;
-  TRY(UpdateMessage update, decode_update(payload));
+  TRY(UpdateMessage update, decode_update(payload, {.numbers = rules.dimension, .taken = rules.taken}));
   if (findings != nullptr) findings->sequence = update.sequence;
   RefusalReason reason{};
   if (const Status fit = fits(update, rules, reason); !fit.ok()) return refuse(reason, fit.error().message);
-  return VerifiedUpdate{payload.sender(), std::move(update)};
+  return VerifiedUpdate{payload.sender(), std::move(update), nullptr, payload.format()};
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,
@@ -57,7 +57,7 @@ VerificationPool::~VerificationPool() {
 
 void VerificationPool::submit(ReceivedEnvelope envelope) {
   const std::string sender = envelope.sender;
-  const std::size_t size = envelope.bytes.size();
+  const std::size_t size = most_bytes(envelope.bytes.size());
   const RefusedUpdate refused{.device = sender, .transfer = transfer_id_of(envelope.bytes)};
   envelope.place = places_.take(sender, size);
   if (envelope.place == nullptr) return refuse_overload(refused, "too many updates of this device");

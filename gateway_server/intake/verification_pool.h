@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/base/fair_queue.h"
+#include "core/encoding/encoding.h"
 #include "core/envelope/envelope.h"
 #include "gateway_server/intake/refused_update.h"
 #include "gateway_server/intake/verified_update.h"
@@ -18,6 +20,7 @@ struct UpdateRules {
   ModelHash model_hash{};
   std::size_t dimension = 0;
   std::size_t max_envelope_bytes = kDefaultMaxEnvelopeBytes;
+  EncodingSet taken = EncodingSet::all();
 };
 
 /// An envelope whose pieces are all here. Everything about it is a claim.
@@ -63,7 +66,11 @@ class VerificationPool final {
   /// Finishes what waits, takes nothing more, and joins the workers.
   void stop();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
-  /// Updates that are here or were handed on, until they are judged, and the bytes of their envelopes.
+  /// What an update in an envelope of that size holds at most, here or decoded.
+  [[nodiscard]] std::size_t most_bytes(std::size_t envelope_bytes) const {
+    return std::max(envelope_bytes, rules_.dimension * sizeof(float));
+  }
+  /// Updates that are here or were handed on, until they are judged, and the most that they hold.
   [[nodiscard]] std::size_t inside() const { return places_.updates(); }
   [[nodiscard]] std::size_t inside_bytes() const { return places_.bytes(); }
 

@@ -12,6 +12,7 @@ struct VerifiedUpdate {
   std::string device;
   UpdateMessage message;
   UpdateQuota::Place place = nullptr;  ///< among those that wait
+  std::uint8_t format = 1;             ///< that it came in
 };
 
 }  // namespace aflguard::gateway

@@ -69,17 +69,19 @@ Refusal refuse_stalled() {
 UpdatePipeline::UpdatePipeline(PipelineParts parts)
     : parts_(std::move(parts)),
       opener_(parts_.registry, parts_.verifier),
-      signer_(parts_.signer, parts_.terms),
+      signer_(parts_.signer, parts_.terms, parts_.settings.training.taken),
       assembler_(assembler_limits(parts_)),
       expiry_due_(expiry_interval(parts_.settings.limits)),
       desk_(parts_.terms.fleet, parts_.refusals,
             [this](RefusalMessage refusal) { replies_.refuse(std::move(refusal)); }),
       sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
       judged_(kMaxJudged, SIZE_MAX),
-      replies_(signer_, parts_.settings.replies.models_per_second,
+      replies_(signer_,
+               {parts_.settings.replies.models_per_second, parts_.settings.replies.history_bytes,
+                parts_.settings.replies.grid},
                {.verdict =
-                    [this](const std::string& device, Bytes envelope) {
-                      push_sealed({device, std::move(envelope)});
+                    [this](const std::string& device, Bytes envelope, Bytes before) {
+                      push_sealed({device, std::move(envelope), std::move(before)});
                     },
                 .model =
                     [this](Bytes envelope) {
@@ -92,8 +94,9 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
                parts_.counters, parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
-                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_)},
-                 {.genuine = [this](VerifiedUpdate update) { return judging_.submit(std::move(update)); },
+                 {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_),
+                  parts_.settings.training.taken},
+                 {.genuine = [this](VerifiedUpdate update) { return submit(std::move(update)); },
                   .refused = [this](RefusedUpdate refused) { refuse(std::move(refused)); }}) {
   if (parts_.reference != nullptr) {
     references_.emplace(
@@ -149,9 +152,12 @@ void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
 /// A device without an appointment leaves a quarter of the room to those who have one.
 bool UpdatePipeline::has_room(const std::string& device, const PieceHeader& header, Time now) {
   const GatewaySettings::Limits& limits = parts_.settings.limits;
-  const std::size_t inside = verifying_.inside_bytes() + assembler_.charge();
+  // An encoded update becomes as large as the model once it is decoded.
+  const std::size_t decoded = verifying_.most_bytes(0) + kTransferOverhead;
+  const std::size_t arriving = std::max(assembler_.charge(), assembler_.transfers() * decoded);
+  const std::size_t inside = verifying_.inside_bytes() + arriving;
   const std::size_t room = limits.inbox_bytes + limits.waiting_bytes;
-  const std::size_t needed = inside + header.total + kTransferOverhead;
+  const std::size_t needed = inside + verifying_.most_bytes(header.total) + kTransferOverhead;
   if (needed <= room / 4 * 3 || inside == 0) return true;
   return needed <= room && !desk_.comes_after_others(device, now);
 }
@@ -182,6 +188,14 @@ void UpdatePipeline::stop() {
   replies_.stop();
 }
 
+/// By the threads that verify.
+bool UpdatePipeline::submit(VerifiedUpdate update) {
+  if (update.format > kFirstFormat) {
+    replies_.note_base(update.device, update.message.sequence, update.message.base_version);
+  }
+  return judging_.submit(std::move(update));
+}
+
 void UpdatePipeline::on_judged(JudgedUpdate update) {
   (void)judged_.push(std::move(update));  // what is left out costs only detail
 }
@@ -204,7 +218,7 @@ void UpdatePipeline::on_reference_due(SharedModel model, std::uint64_t due_since
 }
 
 void UpdatePipeline::push_sealed(SealedReply sealed) {
-  const std::size_t size = sealed.envelope.size();
+  const std::size_t size = sealed.envelope.size() + sealed.before.size();
   if (!sealed_.push(std::move(sealed), size)) ++parts_.counters.replies_dropped;
   parts_.wake();
 }

@@ -44,6 +44,7 @@ struct PipelineParts {
 struct SealedReply {
   std::string device;  ///< whom the verdict is for; empty: the model, for the retained topic
   Bytes envelope;
+  Bytes before{};  ///< another envelope for that device, which leaves first; or empty
 };
 
 /// Pieces of updates in, signed verdicts and models out.
@@ -76,6 +77,8 @@ class UpdatePipeline final : private JudgeListener {
   [[nodiscard]] std::optional<JudgedUpdate> next_judged() { return judged_.try_pop(); }
   /// The newest durable model; null before start().
   [[nodiscard]] SharedModel model() const { return replies_.model(); }
+  /// Tells a device what this gateway takes beside format 1.
+  void offer(const std::string& device) { replies_.offer(device); }
   /// Signs the newest model for the retained topic.
   void seal_model() { replies_.publish_model(); }
 
@@ -93,6 +96,7 @@ class UpdatePipeline final : private JudgeListener {
   void on_reply(VerdictMessage reply) override;
   void on_refused(const std::string& device, const Refusal& refusal) override;
   void on_reference_due(SharedModel model, std::uint64_t due_since) override;
+  [[nodiscard]] bool submit(VerifiedUpdate update);
   void push_sealed(SealedReply sealed);
   [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
   void refuse(RefusedUpdate refused);

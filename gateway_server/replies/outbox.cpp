@@ -5,13 +5,18 @@
 
 namespace aflguard::gateway {
 
-bool Outbox::add(const std::string& topic, Bytes envelope) {
+bool Outbox::add(const std::string& topic, Bytes envelope, Bytes before) {
+  if (envelope.size() + before.size() > max_bytes_ - bytes_) return false;
+  if (before.empty()) return put(topic, std::move(envelope), {});
+  return put(topic, std::move(before), {}) && put(topic, std::move(envelope), transfers_.back());
+}
+
+bool Outbox::put(const std::string& topic, Bytes envelope, const std::weak_ptr<Transfer>& after) {
   const std::size_t size = envelope.size();
-  if (size > max_bytes_ - bytes_) return false;
-  auto sender = PieceSender::create(std::move(envelope));
+  auto sender = PieceSender::create(std::move(envelope), {.first_round = next_round_++});
   if (!sender) return false;
   bytes_ += size;
-  transfers_.push_back(std::make_shared<Transfer>(Transfer{topic, std::move(*sender)}));
+  transfers_.push_back(std::make_shared<Transfer>(Transfer{topic, std::move(*sender), after}));
   return true;
 }
 
@@ -29,6 +34,7 @@ void Outbox::pump() {
 }
 
 bool Outbox::pump(const std::shared_ptr<Transfer>& transfer) {
+  if (const auto first = transfer->after.lock(); first && first->sender.any_waiting()) return true;
   while (auto piece = transfer->sender.next()) {
     const auto id = bus_.publish({.topic = transfer->topic, .payload = std::move(piece->message)});
     if (!id) {

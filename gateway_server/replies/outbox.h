@@ -17,8 +17,9 @@ class Outbox final {
  public:
   Outbox(MessageBus& bus, std::size_t max_bytes) : bus_(bus), max_bytes_(max_bytes) {}
 
-  /// False when the bound is reached: the envelope is dropped, and the device asks again.
-  [[nodiscard]] bool add(const std::string& topic, Bytes envelope);
+  /// False when the bound is reached: the envelope is dropped, and the device asks again. `before`, where
+  /// there is one, is another envelope for the same topic that leaves first.
+  [[nodiscard]] bool add(const std::string& topic, Bytes envelope, Bytes before = {});
   /// Replaces what still waits for that topic.
   void set(Message message) { latest_[message.topic] = std::move(message); }
 
@@ -37,6 +38,7 @@ class Outbox final {
   struct Transfer {
     std::string topic;
     PieceSender sender;
+    std::weak_ptr<Transfer> after = {};  ///< waits until all pieces of that one are on their way
   };
   /// A piece of a transfer, or a message of which only the latest counts.
   struct OnItsWay {
@@ -44,6 +46,7 @@ class Outbox final {
     std::uint16_t index = 0;
     std::shared_ptr<Message> latest = nullptr;
   };
+  [[nodiscard]] bool put(const std::string& topic, Bytes envelope, const std::weak_ptr<Transfer>& after);
   void go_again(OnItsWay&& lost);
   /// False when the bus takes nothing more for now.
   [[nodiscard]] bool pump(const std::shared_ptr<Transfer>& transfer);
@@ -51,6 +54,9 @@ class Outbox final {
   MessageBus& bus_;
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
+  /// Grows, so that the same envelope does not count as a late repeat when it is sent once more: an offer, to
+  /// who asks again.
+  std::uint16_t next_round_ = 0;
   std::deque<std::shared_ptr<Transfer>> transfers_;  ///< oldest first
   std::map<PublishId, OnItsWay> on_their_way_;
   std::map<std::string, Message> latest_;

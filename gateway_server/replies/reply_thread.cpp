@@ -3,20 +3,25 @@
 namespace aflguard::gateway {
 namespace {
 
+constexpr std::size_t kMaxBases = 100'000;
 constexpr std::size_t kMaxWaiting = 100'000;  // answers without models: a few hundred bytes each
 
 }  // namespace
 
-ReplyThread::ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs,
+ReplyThread::ReplyThread(ReplySigner& signer, const Limits& limits, Outputs outputs,
                          GatewayCounters& counters, const Clock& clock, LogSink& log)
     : signer_(signer),
-      budget_(models_per_second),
+      budget_(limits.models_per_second),
+      bases_(kMaxBases),
+      sent_(limits.history_bytes),
       outputs_(std::move(outputs)),
       counters_(counters),
       clock_(clock),
       log_(log),
-      queue_(kMaxWaiting, 0),
-      thread_([this] { run(); }) {}
+      queue_(kMaxWaiting, 0) {
+  if (limits.grid) publisher_.emplace();
+  thread_ = std::thread([this] { run(); });
+}
 
 ReplyThread::~ReplyThread() {
   stop();
@@ -46,6 +51,11 @@ void ReplyThread::publish_model() {
   (void)queue_.push(Job(PublishModel{}));  // asked for again soon, if the queue is full
 }
 
+void ReplyThread::offer(std::string device) {
+  if (queue_.size() >= kMaxWaiting / 2) return;      // verdicts go before it
+  (void)queue_.push(Job(Offer{std::move(device)}));  // its next status asks again
+}
+
 void ReplyThread::stop() {
   queue_.close();
   if (thread_.joinable()) thread_.join();
@@ -57,19 +67,42 @@ void ReplyThread::run() {
   }
 }
 
+SharedModel ReplyThread::newest() {
+  return publisher_ ? publisher_->published(model()) : model();
+}
+
 void ReplyThread::handle(VerdictMessage verdict) {
   const std::string device = verdict.device;
-  const SharedModel newest = model();
+  const SharedModel newest = this->newest();
   const bool fresh = newest != nullptr && newest->version >= verdict.version;
-  const bool with_model = fresh && outputs_.room_for_models() && budget_.take(clock_.steady());
-  auto sealed = signer_.verdict(std::move(verdict), with_model ? newest.get() : nullptr);
+  const auto base = bases_.take(device, verdict.sequence);
+  const bool has_newest = fresh && base == newest->version && sent_.find(*base) == newest;
+  const bool with_model = fresh && !has_newest && outputs_.room_for_models() && budget_.take(clock_.steady());
+  Bytes before = with_model && base ? difference(*base, *newest) : Bytes();
+  if (!before.empty() || has_newest) verdict.version = newest->version;
+  if (with_model) sent_.remember(newest);
+  auto sealed = signer_.verdict(std::move(verdict), with_model && before.empty() ? newest.get() : nullptr);
   if (!sealed) {
     log_.error("a verdict for device '" + device + "' could not be signed: " + sealed.error().message);
     return;
   }
   ++counters_.replies;
   if (with_model) ++counters_.replies_with_model;
-  outputs_.verdict(device, std::move(*sealed));
+  outputs_.verdict(device, std::move(*sealed), std::move(before));
+}
+
+/// Made and signed once for all who need it. Empty: the whole model it is.
+Bytes ReplyThread::difference(std::uint64_t base, const ModelSnapshot& newest) {
+  if (const Bytes* kept = sent_.difference(base, newest.version)) return *kept;
+  const SharedModel known = sent_.find(base);
+  if (known == nullptr || known->version >= newest.version) return {};
+  auto sealed = signer_.difference(*known, newest, publisher_ ? publisher_->grid() : nullptr);
+  if (!sealed) {
+    log_.error("a difference of two models could not be signed: " + sealed.error().message);
+    return {};
+  }
+  if (!sealed->empty()) sent_.keep_difference(base, newest.version, *sealed);
+  return std::move(*sealed);
 }
 
 void ReplyThread::handle(const RefusalMessage& refusal) {
@@ -80,18 +113,28 @@ void ReplyThread::handle(const RefusalMessage& refusal) {
     return;
   }
   ++counters_.refusals_answered;
-  outputs_.verdict(refusal.device, std::move(*sealed));
+  outputs_.verdict(refusal.device, std::move(*sealed), {});
 }
 
 void ReplyThread::handle(PublishModel) {
-  const SharedModel newest = model();
+  const SharedModel newest = this->newest();
   if (newest == nullptr) return;
   auto sealed = signer_.model(*newest);
   if (!sealed) {
     log_.error("the model could not be signed: " + sealed.error().message);
     return;
   }
+  sent_.remember(newest);
   outputs_.model(std::move(*sealed));
+}
+
+void ReplyThread::handle(const Offer& offer) {
+  auto sealed = signer_.offer();
+  if (!sealed) {
+    log_.error("the offer could not be signed: " + sealed.error().message);
+    return;
+  }
+  outputs_.verdict(offer.device, std::move(*sealed), {});
 }
 
 }  // namespace aflguard::gateway

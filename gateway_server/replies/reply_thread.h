@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -10,7 +11,10 @@
 #include "core/base/log.h"
 #include "core/base/rate_budget.h"
 #include "gateway_server/judging/gateway_counters.h"
+#include "gateway_server/replies/known_bases.h"
+#include "gateway_server/replies/model_publisher.h"
 #include "gateway_server/replies/reply_signer.h"
+#include "gateway_server/replies/sent_models.h"
 
 namespace aflguard::gateway {
 
@@ -18,13 +22,21 @@ namespace aflguard::gateway {
 class ReplyThread final {
  public:
   struct Outputs {
-    std::function<void(const std::string& device, Bytes envelope)> verdict;  ///< or a refusal
-    std::function<void(Bytes envelope)> model;                               ///< for the retained topic
+    /// A verdict, a refusal or an offer. `before`, where it is not empty, is an envelope that goes to the
+    /// device first.
+    std::function<void(const std::string& device, Bytes envelope, Bytes before)> verdict;
+    std::function<void(Bytes envelope)> model;  ///< for the retained topic
     /// False while too much waits to be sent: verdicts are short then, and devices fetch the retained model.
     std::function<bool()> room_for_models = [] { return true; };
   };
 
-  ReplyThread(ReplySigner& signer, double models_per_second, Outputs outputs, GatewayCounters& counters,
+  struct Limits {
+    double models_per_second = 100;
+    std::size_t history_bytes = 64u << 20;  ///< of versions that differences are made from
+    bool grid = false;                      ///< models are rounded to a grid for devices
+  };
+
+  ReplyThread(ReplySigner& signer, const Limits& limits, Outputs outputs, GatewayCounters& counters,
               const Clock& clock, LogSink& log);
   ~ReplyThread();
 
@@ -34,6 +46,13 @@ class ReplyThread final {
   void reply(VerdictMessage verdict);
   /// Verdicts go before it: it is dropped when very many wait.
   void refuse(RefusalMessage refusal);
+  /// An update in format 2 has come, computed on `version`: its answer may carry a difference. From any
+  /// thread.
+  void note_base(const std::string& device, std::uint64_t sequence, std::uint64_t version) {
+    bases_.note(device, sequence, version);
+  }
+  /// Tells a device what this gateway takes beside format 1.
+  void offer(std::string device);
   /// Signs the newest model for the retained topic.
   void publish_model();
   /// Signs what waits, then ends.
@@ -41,14 +60,24 @@ class ReplyThread final {
 
  private:
   struct PublishModel {};
-  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel>;
+  struct Offer {
+    std::string device;
+  };
+  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel, Offer>;
   void run();
   void handle(VerdictMessage verdict);
   void handle(const RefusalMessage& refusal);
   void handle(PublishModel);
+  /// The newest model as devices get it.
+  [[nodiscard]] SharedModel newest();
+  [[nodiscard]] Bytes difference(std::uint64_t base, const ModelSnapshot& newest);
+  void handle(const Offer& offer);
 
   ReplySigner& signer_;
   RateBudget budget_;
+  KnownBases bases_;
+  SentModels sent_;
+  std::optional<ModelPublisher> publisher_;  ///< none: models go out as they are
   const Outputs outputs_;
   GatewayCounters& counters_;
   const Clock& clock_;

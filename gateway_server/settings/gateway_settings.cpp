@@ -32,6 +32,21 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   settings.device_book = file.table("devices").path_or("book", "../devices.json");
 }
 
+EncodingSet read_encodings(ConfigTable& training) {
+  EncodingSet taken = EncodingSet::all();
+  taken.encodings = 0;
+  taken.add(Encoding::kFloat32);
+  for (const std::string& name : training.texts_or("encodings", {"float32", "fp16", "int8", "int4"})) {
+    if (const auto encoding = parse_encoding(name)) {
+      taken.add(*encoding);
+    } else {
+      training.problem("encodings",
+                       "has \"" + name + "\", may have \"float32\", \"fp16\", \"int8\" and \"int4\"");
+    }
+  }
+  return taken;
+}
+
 void read_learning(ConfigFile& file, GatewaySettings& settings) {
   auto model = file.table("model");
   settings.model.package = model.path("package");
@@ -44,6 +59,7 @@ void read_learning(ConfigFile& file, GatewaySettings& settings) {
   settings.training.batch_size = static_cast<std::uint32_t>(training.integer("batch_size", 1, 1'000'000));
   settings.training.local_steps =
       static_cast<std::uint32_t>(training.integer_or("local_steps", 1, 1, 1'000'000));
+  settings.training.taken = read_encodings(training);
 }
 
 void read_guard(ConfigFile& file, GatewaySettings& settings) {
@@ -111,6 +127,9 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
   settings.replies.models_per_second = replies.number_or("models_per_second", 100, 0, kLargest);
   settings.replies.retained_model_interval =
       Seconds(replies.number_or("retained_model_interval_seconds", 1, 0.01, 86'400));
+  settings.replies.history_bytes =
+      static_cast<std::size_t>(replies.integer_or("history_bytes", 64 << 20, 0, std::int64_t{1} << 40));
+  settings.replies.grid = replies.boolean_or("grid", false);
   settings.telemetry_interval = Seconds(file.table("telemetry").number_or("interval_seconds", 2, 0.1, 3600));
   settings.keep_history = file.table("history").boolean_or("enabled", true);
   if (auto metrics = file.optional_table("metrics")) settings.metrics_listen = metrics->text("listen");

@@ -9,6 +9,7 @@
 #include "core/aggregation/guard_kind.h"
 #include "core/base/log.h"
 #include "core/base/result.h"
+#include "core/encoding/encoding.h"
 #include "core/learning/dataset_files.h"
 
 namespace aflguard::gateway {
@@ -38,6 +39,7 @@ struct GatewaySettings {
     double learning_rate = 0;
     std::uint32_t batch_size = 32;
     std::uint32_t local_steps = 1;
+    EncodingSet taken = EncodingSet::all();  ///< of updates
   };
   struct Guard {
     std::string name = "aflguard";
@@ -77,6 +79,8 @@ struct GatewaySettings {
   struct Replies {
     double models_per_second = 100;
     Seconds retained_model_interval{1};
+    std::size_t history_bytes = 64u << 20;  ///< versions that differences are made from
+    bool grid = false;                      ///< devices get models on a grid
   };
 
   std::string fleet;

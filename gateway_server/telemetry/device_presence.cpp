@@ -17,25 +17,26 @@ std::string_view event_kind(DeviceState before, DeviceState now) {
 
 }  // namespace
 
-std::optional<DevicePresence::Change> DevicePresence::take(std::string_view device,
-                                                           std::span<const std::byte> payload,
-                                                           bool retained) {
+DevicePresence::Taken DevicePresence::take(std::string_view device, std::span<const std::byte> payload,
+                                           bool retained) {
   auto status = read_reported_state({reinterpret_cast<const char*>(payload.data()), payload.size()});
-  if (!status) return std::nullopt;
+  if (!status) return {};
   const DeviceState now = status->state;
+  Taken taken{std::nullopt, status->wants_offer && is_connected(now)};
 
   auto found = states_.find(device);
   const bool known = found != states_.end();
   if (!known) found = states_.emplace(std::string(device), DeviceState::kUnknown).first;
   const DeviceState before = std::exchange(found->second, now);
-  if (before == now) return std::nullopt;
+  if (before == now) return taken;
   connected_ += is_connected(now) ? 1 : 0;
   connected_ -= is_connected(before) ? 1 : 0;
   Change change;
   change.state = now;
   if (known || !retained) change.kind = event_kind(before, now);
   if (change.kind == "alert") change.message = std::move(status->message);
-  return change;
+  taken.change = std::move(change);
+  return taken;
 }
 
 DeviceState DevicePresence::state(std::string_view device) const {

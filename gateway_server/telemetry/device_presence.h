@@ -22,9 +22,13 @@ class DevicePresence final {
     DeviceState state = DeviceState::kUnknown;
     std::string message;  ///< the device's own, for an alert
   };
-  /// Takes one status message; none when nothing changed or it is not a status. What a broker has kept
-  /// (`retained`) tells how things are, and is not an event for a device that was not known before.
-  std::optional<Change> take(std::string_view device, std::span<const std::byte> payload, bool retained);
+  struct Taken {
+    std::optional<Change> change;  ///< none when nothing changed or it is not a status
+    bool wants_offer = false;      ///< the device is connected and asks what the gateway takes
+  };
+  /// Takes one status message. What a broker has kept (`retained`) tells how things are, and is not an event
+  /// for a device that was not known before.
+  Taken take(std::string_view device, std::span<const std::byte> payload, bool retained);
 
   /// The state that the device reported last; kUnknown when it never did.
   [[nodiscard]] DeviceState state(std::string_view device) const;

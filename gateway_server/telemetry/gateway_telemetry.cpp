@@ -63,12 +63,14 @@ void GatewayTelemetry::on_connected() {
   if (!std::exchange(start_announced_, true)) events_.tell("started", "", "");
 }
 
-void GatewayTelemetry::take_status(const std::string& device, const Message& message) {
-  if (!parts_.registry.is_enrolled(device)) return;
-  const auto change = presence_.take(device, message.payload, message.retained);
-  if (!change) return;
-  summaries_.state_changed(device, change->state, parts_.clock.steady());
-  if (!change->kind.empty()) events_.tell(change->kind, device, change->message);
+bool GatewayTelemetry::take_status(const std::string& device, const Message& message) {
+  if (!parts_.registry.is_enrolled(device)) return false;
+  const auto taken = presence_.take(device, message.payload, message.retained);
+  if (taken.change) {
+    summaries_.state_changed(device, taken.change->state, parts_.clock.steady());
+    if (!taken.change->kind.empty()) events_.tell(taken.change->kind, device, taken.change->message);
+  }
+  return taken.wants_offer;
 }
 
 void GatewayTelemetry::take_question(const std::string& viewer, Message message) {

@@ -63,8 +63,8 @@ class GatewayTelemetry final {
 
   void on_connected();
   void on_disconnected() { health_.set_connected(false); }
-  /// A message of up/<device>/status.
-  void take_status(const std::string& device, const Message& message);
+  /// A message of up/<device>/status. True when the device is connected and asks what this gateway takes.
+  bool take_status(const std::string& device, const Message& message);
   /// A message of ask/<viewer>/history.
   void take_question(const std::string& viewer, Message message);
   [[nodiscard]] bool answers_questions() const { return history_.has_value(); }

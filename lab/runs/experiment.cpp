@@ -4,11 +4,13 @@
 
 #include "core/aggregation/aggregator.h"
 #include "core/aggregation/guards/all_guards.h"
+#include "core/encoding/model_grid.h"
 #include "core/learning/data/shape.h"
 #include "core/learning/evaluation.h"
 #include "lab/attacks/all_attacks.h"
 #include "lab/runs/all_knowing_view.h"
 #include "lab/runs/honest_clients.h"
+#include "lab/runs/update_link.h"
 #include "lab/tasks/streams.h"
 
 namespace aflguard::lab {
@@ -16,6 +18,7 @@ namespace {
 
 // Trainer's squared error has no factor 1/2; the paper's loss (<u, theta> - y)^2 / 2 has.
 constexpr double kSquaredLossWeight = 0.5;
+constexpr std::uint64_t kGridVersions = 1000;  // for which a grid is kept
 
 Status check_fit(const ModelDescription& model, const Dataset& data) {
   const bool fits = model.input_size() == data.sample_size() && model.classes() == data.classes;
@@ -61,12 +64,14 @@ class Simulation final {
         schedule_(settings.seed, kScheduleStream),
         batches_(settings.seed, kBatchStream),
         attacker_random_(settings.seed, kAttackStream),
+        link_(settings),
         update_(initial.size()) {
     if (attack != nullptr) attack_ = attack->make(attack_settings(settings));
     choose_malicious();
   }
 
-  Result<ExperimentResult> run(const RunProgress& progress) {
+  Result<ExperimentResult> run(const RunProgress& progress, const RunObserver& observer) {
+    observer_ = &observer;
     std::vector<std::uint64_t> version_at = {0};  // of theta^t, for every t so far
     for (std::size_t t = 0; t < settings_.iterations; ++t) {
       if (round_ > 1) {
@@ -119,18 +124,34 @@ class Simulation final {
   }
 
   Status answer(ClientId client, std::uint64_t base_version) {
-    const std::span<const float> base = aggregator_.model().at(base_version);
+    const std::span<const float> exact = aggregator_.model().at(base_version);
+    const std::vector<float> published = settings_.grid ? on_grid(exact) : std::vector<float>();
+    const std::span<const float> base = settings_.grid ? published : exact;
     if (is_malicious_[client]) {
       TRY_STATUS(answer_maliciously(client, base));
     } else {
       TRY_STATUS(clients_.update_of(client, base, batches_, update_));
+      TRY_STATUS(link_.carry(client, aggregator_.iteration(), update_));
     }
     const bool fresh = is_malicious_[client] && attack_kind_->needs.new_identity;
     const ClientId identity = fresh ? settings_.clients + aggregator_.iteration() : client;
     TRY(const Verdict verdict, aggregator_.submit({identity, base_version, update_}));
     ClientCounts& counts = verdict.accepted ? result_.accepted : result_.rejected;
     ++(is_malicious_[client] ? counts.malicious : counts.honest);
+    if (*observer_ && !is_malicious_[client]) (*observer_)(update_, aggregator_.model().parameters());
     return {};
+  }
+
+  /// As a gateway does: the grid is fitted to one update's movement, now and then.
+  std::vector<float> on_grid(std::span<const float> model) {
+    const GlobalModel& newest = aggregator_.model();
+    const std::uint64_t version = newest.version();
+    const bool due = !grid_ || version >= grid_version_ + kGridVersions;
+    if (due && version > 0 && !newest.at(version - 1).empty()) {
+      grid_.emplace(newest.at(version - 1), newest.parameters(), 1);
+      grid_version_ = version;
+    }
+    return grid_ ? grid_->rounded(model) : std::vector<float>(model.begin(), model.end());
   }
 
   Status answer_maliciously(ClientId client, std::span<const float> base) {
@@ -174,6 +195,10 @@ class Simulation final {
   Random schedule_;
   Random batches_;
   Random attacker_random_;
+  UpdateLink link_;
+  const RunObserver* observer_ = nullptr;
+  std::optional<ModelGrid> grid_;
+  std::uint64_t grid_version_ = 0;
   std::vector<float> update_;
   std::vector<bool> is_malicious_;
   std::vector<ClientId> active_;  ///< clients that have data
@@ -215,7 +240,7 @@ Status check_settings(const ExperimentSettings& settings, const Catalog& catalog
 
 Result<ExperimentResult> run_experiment(const ExperimentSettings& settings, const Catalog& catalog,
                                         const ModelSource& model, std::shared_ptr<const DatasetSplit> source,
-                                        const RunProgress& progress) {
+                                        const RunProgress& progress, const RunObserver& observer) {
   TRY_STATUS(check_settings(settings, catalog));
   TRY(const GuardKind* kind, find_guard(catalog.guards, settings.guard));
   TRY(const AttackKind* attack, find_attack(catalog.attacks, settings.attack));
@@ -225,7 +250,7 @@ Result<ExperimentResult> run_experiment(const ExperimentSettings& settings, cons
   TRY(auto guard, make_guard(*kind, guard_settings(settings, trainer->model().dimension())));
   TRY(const auto initial, model.initial(settings.seed));
   Simulation simulation(settings, std::move(data), std::move(trainer), std::move(guard), attack, initial);
-  return simulation.run(progress);
+  return simulation.run(progress, observer);
 }
 
 }  // namespace aflguard::lab

@@ -48,6 +48,9 @@ struct ExperimentResult {
 /// Told how far a run is, now and then, from the run's own thread.
 using RunProgress = std::function<void(std::size_t done, std::size_t total)>;
 
+/// Shown each honest update as it arrives, and the model after its verdict. They live until it returns.
+using RunObserver = std::function<void(std::span<const float> update, std::span<const float> model)>;
+
 /// Names, ranges and combinations: everything that can be said before the data is there. kInvalidInput.
 [[nodiscard]] Status check_settings(const ExperimentSettings& settings, const Catalog& catalog);
 
@@ -57,6 +60,7 @@ using RunProgress = std::function<void(std::size_t done, std::size_t total)>;
 [[nodiscard]] Result<ExperimentResult> run_experiment(const ExperimentSettings& settings,
                                                       const Catalog& catalog, const ModelSource& model,
                                                       std::shared_ptr<const DatasetSplit> source,
-                                                      const RunProgress& progress = {});
+                                                      const RunProgress& progress = {},
+                                                      const RunObserver& observer = {});
 
 }  // namespace aflguard::lab

@@ -8,6 +8,7 @@
 
 #include "core/base/nearest_name.h"
 #include "core/base/sha256.h"
+#include "core/encoding/encoding.h"
 
 namespace aflguard::lab {
 namespace {
@@ -94,6 +95,9 @@ Status validate(const ExperimentSettings& settings) {
   TRY_STATUS(check_range("the client delay", static_cast<double>(settings.client_delay), 0, 1e4));
   TRY_STATUS(check_range("the trusted size", static_cast<double>(settings.trusted_size), 1, 1e7));
   TRY_STATUS(check_range("the distribution shift", settings.distribution_shift, 0, 1));
+  if (settings.encoding != "auto" && !parse_encoding(settings.encoding)) {
+    return invalid_input("encoding '" + settings.encoding + "' is not auto, float32, fp16, int8 or int4");
+  }
   return check_range("the non-iid degree", settings.non_iid, 0, 1);
 }
 
@@ -103,23 +107,28 @@ std::size_t malicious_clients(const ExperimentSettings& settings) {
 }
 
 nlohmann::ordered_json to_json(const ExperimentSettings& settings) {
-  return {{"dataset", settings.dataset},
-          {"defense", settings.guard},
-          {"attack", settings.attack},
-          {"seed", settings.seed},
-          {"clients", settings.clients},
-          {"malicious", settings.malicious},
-          {"iterations", settings.iterations},
-          {"batch_size", settings.batch_size},
-          {"learning_rate", settings.learning_rate},
-          {"lambda", settings.lambda},
-          {"server_delay", settings.server_delay},
-          {"client_delay", settings.client_delay},
-          {"trusted_size", settings.trusted_size},
-          {"distribution_shift", settings.distribution_shift},
-          {"non_iid", settings.non_iid},
-          {"defense_options", settings.guard_options},
-          {"attack_options", settings.attack_options}};
+  nlohmann::ordered_json json = {{"dataset", settings.dataset},
+                                 {"defense", settings.guard},
+                                 {"attack", settings.attack},
+                                 {"seed", settings.seed},
+                                 {"clients", settings.clients},
+                                 {"malicious", settings.malicious},
+                                 {"iterations", settings.iterations},
+                                 {"batch_size", settings.batch_size},
+                                 {"learning_rate", settings.learning_rate},
+                                 {"lambda", settings.lambda},
+                                 {"server_delay", settings.server_delay},
+                                 {"client_delay", settings.client_delay},
+                                 {"trusted_size", settings.trusted_size},
+                                 {"distribution_shift", settings.distribution_shift},
+                                 {"non_iid", settings.non_iid},
+                                 {"defense_options", settings.guard_options},
+                                 {"attack_options", settings.attack_options}};
+  // Only where they are used: what was stored before they were there keeps its fingerprint.
+  if (settings.encoding != "float32") json["encoding"] = settings.encoding;
+  if (settings.feedback) json["feedback"] = true;
+  if (settings.grid) json["grid"] = true;
+  return json;
 }
 
 std::string fingerprint(const ExperimentSettings& settings) {

@@ -28,6 +28,11 @@ struct ExperimentSettings {
   std::size_t trusted_size = 100;   ///< |X_s|
   double distribution_shift = 0.5;  ///< fraction of the trusted samples that are of the first class
   double non_iid = 0.5;             ///< q of Fang et al.; not used where clients are given by the data
+  /// Of honest updates on their way: "float32", "fp16", "int8", "int4", or "auto". Malicious clients send the
+  /// numbers that they want, to the bit: more than any rounding of theirs could gain.
+  std::string encoding = "float32";
+  bool feedback = false;  ///< what rounding lost of an update is added to the client's next one
+  bool grid = false;      ///< clients get models on a grid, as a gateway publishes them
   std::map<std::string, double> guard_options;
   std::map<std::string, double> attack_options;
 

@@ -14,6 +14,7 @@ enum Stream : std::uint64_t {
   kBatchStream = 14,
   kAttackStream = 15,
   kInitialModelStream = 16,
+  kRoundingStream = 17,
 };
 
 }  // namespace aflguard::lab

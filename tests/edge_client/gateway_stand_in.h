@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
 #include "core/envelope/piece_assembler.h"
@@ -77,6 +78,18 @@ class GatewayStandIn final {
     return EnvelopeSealer(signer_).seal(payload).value().release();
   }
   void send_verdict(const VerdictMessage& verdict) { send(verdict.device, sealed(encode(verdict).value())); }
+  void send_difference(const std::string& device, const ModelMessage& base) {
+    ModelDifference found = difference_of(base.vector, model_.vector).value();
+    DifferenceMessage message{model_, base.version, model_digest(model_.vector), found.kind,
+                              std::move(found.bytes)};
+    message.terms.vector.clear();
+    change_difference(message);
+    send(device, sealed(encode(message).value()));
+  }
+  void send_offer(const std::string& device) {
+    const OfferMessage message{model_.fleet, model_.model_hash, *offer};
+    send(device, sealed(encode(message).value()));
+  }
   void send(const std::string& device, Bytes envelope) {
     queue_.emplace_back(topics_.verdict(device), std::move(envelope));
     pump();
@@ -89,6 +102,10 @@ class GatewayStandIn final {
   std::size_t pieces = 0;             ///< of updates, repeats included
   bool models_in_verdicts = true;
   bool answers = true;
+  bool differences =
+      false;  ///< verdicts come behind a difference, where the update was on the newest version
+  std::function<void(DifferenceMessage&)> change_difference = [](DifferenceMessage&) {};
+  std::optional<EncodingSet> offer;   ///< nothing: a gateway of the version before, which knows format 1
   std::function<void()> answer = {};  ///< in place of judging, when there is one
   std::function<void(VerdictMessage&)> change = [](VerdictMessage&) {};
   ModelMessage& model() { return model_; }
@@ -101,6 +118,8 @@ class GatewayStandIn final {
     if (topic->kind == TopicKind::kDeviceStatus) {
       if (message.retained) ++retained_statuses;
       statuses.emplace_back(reinterpret_cast<const char*>(message.payload.data()), message.payload.size());
+      if (offer && statuses.back().find(R"("wants_offer":true)") != std::string::npos)
+        send_offer(topic->device);
       return;
     }
     ++pieces;
@@ -115,6 +134,7 @@ class GatewayStandIn final {
     const MbedtlsVerifier verifier;
     auto payload = EnvelopeOpener(devices_, verifier).open(std::move(*unverified));
     if (!payload.ok()) return refused.push_back(payload.error().message);
+    if (!offer && payload->format() != kFirstFormat) return refused.push_back("format version 2 is not 1");
     auto update = decode_update(*payload);
     if (!update.ok()) return refused.push_back(update.error().message);
     if (payload->sender() != device) return refused.push_back("signed by device " + payload->sender());
@@ -126,12 +146,18 @@ class GatewayStandIn final {
     }
     const std::pair key(payload->sender(), update->sequence);
     const bool repeat = verdicts_.contains(key);
+    const ModelMessage before = model_;
     if (!repeat) {
       ++model_.version;
+      if (differences) model_.vector[model_.version % model_.vector.size()] += 0.5F;
       verdicts_[key] = verdict_for(payload->sender(), *update);
       change(verdicts_[key]);
     }
     seen.push_back({std::move(*update), std::move(envelope), repeat});
+    if (answers && differences && seen.back().message.base_version == before.version) {
+      send_difference(device, before);
+      verdicts_[key].model.reset();
+    }
     if (answers) send_verdict(verdicts_[key]);
   }
 
@@ -139,7 +165,8 @@ class GatewayStandIn final {
     if (sender_ && sender_->all_acknowledged()) sender_.reset();
     if (!sender_ && !queue_.empty()) {
       topic_ = queue_.front().first;
-      sender_.emplace(PieceSender::create(std::move(queue_.front().second)).value());
+      sender_.emplace(
+          PieceSender::create(std::move(queue_.front().second), {.first_round = ++round_}).value());
       queue_.pop_front();
     }
     while (sender_) {
@@ -160,6 +187,7 @@ class GatewayStandIn final {
   std::map<std::pair<std::string, std::uint64_t>, VerdictMessage> verdicts_;
   std::deque<std::pair<std::string, Bytes>> queue_;
   std::string topic_;
+  std::uint16_t round_ = 0;
   std::optional<PieceSender> sender_;
   std::map<PublishId, std::uint16_t> on_their_way_;
 };

@@ -133,3 +133,12 @@ TEST("A growing table is a table, and has no fixed part") {
                   "keep_samples goes with follow = true");
   TEST_ASSERT_EQUAL_size_t(5, reading(kLeast + "follow = true\nkeep_samples = 5\n").config.keep_samples);
 }
+
+TEST("The encoding of updates is one by name, or chosen for each of them") {
+  TEST_ASSERT_FALSE(reading(kLeast).config.encoding.has_value());
+  TEST_ASSERT_FALSE(reading(kLeast + "[training]\nencoding = \"auto\"\n").config.encoding.has_value());
+  TEST_ASSERT_TRUE(reading(kLeast + "[training]\nencoding = \"int4\"\n").config.encoding == Encoding::kInt4);
+  const Reading wrong = reading(kLeast + "[training]\nencoding = \"int16\"\n");
+  TEST_ASSERT_EQUAL_size_t(1, wrong.problems.size());
+  ASSERT_CONTAINS(wrong.problems[0], "encoding");
+}

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/base/random.h"
 #include "core/envelope/refusal_message.h"
 #include "core/transport/in_process_broker.h"
 #include "edge_client/client_engine.h"
@@ -26,8 +27,16 @@ class EchoTraining final : public LocalTraining {
   [[nodiscard]] Result<TrainedUpdate> train(const ModelMessage& model, const KeepGoing&) override {
     ++calls;
     if (problem) return *problem;
+    if (noise) return TrainedUpdate{noise_for(model.version), 32, 0.5};
     return TrainedUpdate{std::vector<float>(kDimension, static_cast<float>(model.version)), 32, 0.5};
   }
+  [[nodiscard]] static std::vector<float> noise_for(std::uint64_t version) {
+    Random random(version);
+    std::vector<float> numbers(kDimension);
+    for (float& number : numbers) number = static_cast<float>(random.normal());
+    return numbers;
+  }
+  bool noise = false;  ///< sends random numbers instead, which compress badly
   int calls = 0;
   std::optional<Error> problem;
 };
@@ -753,4 +762,180 @@ TEST("A certificate that has ended while the link was down raises the alarm") {
   world.broker.cut("pi-1");
   world.run_until([] { return false; }, 1s);
   ASSERT_CONTAINS(world.log.text, "the certificate ended at");
+}
+
+TEST("With an offer updates take a quarter of the bytes, and the status asks no longer") {
+  World world;
+  world.training.noise = true;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(3));
+  TEST_ASSERT_TRUE(world.gateway->refused.empty());
+  for (const auto& seen : world.gateway->seen) {
+    TEST_ASSERT_TRUE(seen.envelope.size() < kDimension * sizeof(float) * 27 / 100);
+  }
+  TEST_ASSERT_TRUE(relative_error(EchoTraining::noise_for(100), world.gateway->seen[0].message.vector) <
+                   0.01);
+  ASSERT_CONTAINS(world.gateway->statuses.front(), R"("wants_offer":true)");
+  TEST_ASSERT_FALSE(world.engine->status().wants_offer);
+}
+
+TEST("A configured encoding is used where the gateway takes it, else the next larger one") {
+  for (const auto& [wish, taken, most] : {std::tuple(Encoding::kInt4, EncodingSet::all(), 0.15),
+                                          std::tuple(Encoding::kFloat16, EncodingSet::all(), 0.52),
+                                          std::tuple(Encoding::kFloat32, EncodingSet::all(), 1.0),
+                                          std::tuple(Encoding::kInt8, EncodingSet(), 1.02)}) {
+    World world;
+    world.settings.encoding = wish;
+    world.training.noise = true;
+    world.gateway->offer = taken;
+    world.gateway->publish_model();
+    world.start_device();
+    TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+    const double share =
+        static_cast<double>(world.gateway->seen[0].envelope.size()) / (kDimension * sizeof(float));
+    TEST_ASSERT_TRUE(share < most && share > 0.7 * most);
+  }
+}
+
+TEST("A gateway of the version before gets updates that it understands, and goes on asking for nothing") {
+  World world;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(3));
+  TEST_ASSERT_TRUE(world.gateway->refused.empty());
+  TEST_ASSERT_TRUE(world.engine->status().wants_offer);
+}
+
+TEST("When an older gateway takes over, the update that it cannot read goes again as one that it can") {
+  World world;
+  world.training.noise = true;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  const auto numbers = world.gateway->seen[0].message.vector;
+  world.change_gateway(first_model());  // and it makes no offer
+  world.gateway->publish_model();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(!world.gateway->refused.empty());
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->seen[0].message.sequence);
+  TEST_ASSERT_TRUE(world.gateway->seen[0].message.vector == numbers);  // bit for bit
+  ASSERT_CONTAINS(world.log.text, "update 1 goes in the format that every gateway understands");
+}
+
+TEST("After a restart too, the update that waited reaches an older gateway in the end") {
+  World world;
+  world.training.noise = true;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  world.kill_device();
+  world.change_gateway(first_model());
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_UINT64(1, world.gateway->seen[0].message.sequence);
+}
+
+TEST("A newer gateway that is slow to answer gets the same bytes again: it repeats its offer") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 4; }, 3600s));
+  TEST_ASSERT_TRUE(world.gateway->seen[0].envelope == world.gateway->seen[3].envelope);
+  world.gateway->answers = true;
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+}
+
+TEST("Refused as unsupported, an encoded update goes at once in the format that every gateway understands") {
+  World world;
+  world.training.noise = true;
+  world.gateway->offer = EncodingSet::all();
+  world.refuse_all(RefusalReason::kUnsupported, 0s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 1; }));
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.broker.now() < 10s);  // not only after a wait
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+  const auto& seen = world.gateway->seen;
+  TEST_ASSERT_TRUE(seen.at(0).envelope.size() < kDimension * sizeof(float) / 2);
+  TEST_ASSERT_TRUE(seen.at(1).envelope.size() > kDimension * sizeof(float));
+  TEST_ASSERT_TRUE(seen.at(0).message.vector == seen.at(1).message.vector);  // bit for bit
+  TEST_ASSERT_FALSE(world.status_says("\"alert\""));
+}
+
+TEST("An encoded update that is held for want of room stays as it is, and so does the offer") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->differences = true;
+  world.refuse_all(RefusalReason::kOverloaded, 45s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 2; }));
+  TEST_ASSERT_FALSE(world.engine->status().wants_offer);
+  TEST_ASSERT_TRUE(world.gateway->seen.at(0).envelope == world.gateway->seen.at(1).envelope);
+  world.refuse_nothing();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(2));  // the second one on a model that came as a difference
+  TEST_ASSERT_EQUAL_UINT64(101, world.gateway->seen.back().message.base_version);
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().refused);
+}
+
+TEST("An offer of another fleet, for another model or of a stranger changes nothing") {
+  World world;
+  world.gateway->publish_model();
+  world.gateway->answers = false;
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  OfferMessage offer{"meadow", first_model().model_hash, EncodingSet::all()};
+  world.gateway->send("pi-1", world.gateway->sealed(encode(offer).value()));
+  offer = {"orchard", {}, EncodingSet::all()};
+  world.gateway->send("pi-1", world.gateway->sealed(encode(offer).value()));
+  offer = {"orchard", first_model().model_hash, EncodingSet::all()};
+  world.gateway->send("pi-1", world.sealer->seal(encode(offer).value()).value().release());
+  TEST_ASSERT_TRUE(world.run_until([&] { return *world.engine->status().refused == 3; }));
+  TEST_ASSERT_TRUE(world.engine->status().wants_offer);
+}
+
+TEST("A difference in front of its verdict is the model that the next update is computed on") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->differences = true;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(5));
+  TEST_ASSERT_EQUAL_UINT64(0, *world.engine->status().refused);
+  // Each update came from the version before its own: no model was fetched in between.
+  for (std::size_t i = 0; i < 5; ++i) {
+    TEST_ASSERT_EQUAL_UINT64(100 + i, world.gateway->seen[i].message.base_version);
+  }
+}
+
+TEST("A difference that does not make the signed model is refused, and the whole model is fetched") {
+  for (const bool wrong_base : {true, false}) {
+    World world;
+    world.gateway->offer = EncodingSet::all();
+    world.gateway->differences = true;
+    world.gateway->change_difference = [&](DifferenceMessage& difference) {
+      if (wrong_base) difference.base_version += 1000;
+      if (!wrong_base) difference.digest[3] ^= 1;
+    };
+    world.gateway->publish_model();
+    world.start_device();
+    TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+    TEST_ASSERT_EQUAL_UINT64(1, *world.engine->status().refused);
+    world.gateway->publish_model();
+    TEST_ASSERT_TRUE(world.run_until_verdicts(2));
+    TEST_ASSERT_EQUAL_UINT64(101, world.gateway->seen[1].message.base_version);
+    ASSERT_CONTAINS(world.log.text, wrong_base ? "a difference to version 1100" : "is not what was signed");
+  }
 }

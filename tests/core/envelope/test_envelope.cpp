@@ -117,7 +117,7 @@ TEST("Another algorithm, content type or version is refused although the signatu
   forgery.type = "application/vnd.aflguard.updates+cbor";
   ASSERT_REFUSED(kUnsupported, fleet.open_at_gateway(forged(forgery, fleet)));
   forgery = {};
-  forgery.version = 2;
+  forgery.version = 3;
   ASSERT_REFUSED(kUnsupported, fleet.open_at_gateway(forged(forgery, fleet)));
 }
 

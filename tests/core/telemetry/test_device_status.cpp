@@ -39,6 +39,9 @@ std::optional<ReportedState> reported(const std::string& text) {
 TEST("A status is written as it always was") {
   assert_golden("device_status.full", to_json(full()));
   assert_golden("device_status.last_will", to_json(last_will("pi-1", "0.1.0")));
+  DeviceStatus asking = full();
+  asking.wants_offer = true;
+  assert_golden("device_status.asking", to_json(asking));
   DeviceStatus minimal{.time = WallTime{}};
   minimal.sequence = minimal.accepted = minimal.rejected = minimal.refused = minimal.samples = 0;
   minimal.rss_mb = 0;
@@ -124,4 +127,16 @@ TEST("A gateway takes no status of 4096 bytes") {
   };
   TEST_ASSERT_TRUE(reported(of_size(kMaxTelemetryBytes - 1)).has_value());
   TEST_ASSERT_FALSE(reported(of_size(kMaxTelemetryBytes)).has_value());
+}
+
+TEST("A device's question for an offer is read, and nothing but true is one") {
+  TEST_ASSERT_TRUE(reported(golden("device_status.asking"))->wants_offer);
+  TEST_ASSERT_TRUE(read_device_status(golden("device_status.asking"))->wants_offer);
+  TEST_ASSERT_FALSE(reported(golden("device_status.full"))->wants_offer);
+  for (const std::string value : {"false", "1", R"("true")", "null", "[true]", R"({"wants_offer":true})"}) {
+    const std::string text =
+        R"({"schema":"aflguard-device-status-1","state":"ready","wants_offer":)" + value + R"(,"flag":true})";
+    TEST_ASSERT_FALSE_MESSAGE(reported(text)->wants_offer, value.c_str());
+    TEST_ASSERT_FALSE_MESSAGE(read_device_status(text)->wants_offer, value.c_str());
+  }
 }

@@ -20,15 +20,20 @@ struct Desk {
   [[nodiscard]] Bytes sealed(const Payload& payload) {
     return EnvelopeSealer(fleet.gateway).seal(payload).value().release();
   }
-  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take(Bytes envelope) {
+  [[nodiscard]] Admitted<std::optional<GatewayMessage>> take_any(Bytes envelope) {
     auto sender = PieceSender::create(std::move(envelope), {.body_bytes = 50, .window = 1000});
     ASSERT_OK(sender);
-    Admitted<std::optional<ReceivedVerdict>> last{std::optional<ReceivedVerdict>{}};
+    std::optional<GatewayMessage> last;
     while (auto piece = sender->next()) {
-      last = inbox.take_verdict_piece(piece->message, {});
-      if (!last.ok()) return last;
+      TRY(auto message, inbox.take_piece(piece->message, {}));
+      if (message) last = std::move(message);
     }
     return last;
+  }
+  [[nodiscard]] Admitted<std::optional<ReceivedVerdict>> take(Bytes envelope) {
+    TRY(auto message, take_any(std::move(envelope)));
+    if (!message) return std::optional<ReceivedVerdict>();
+    return std::optional(std::get<ReceivedVerdict>(std::move(*message)));
   }
 };
 
@@ -103,17 +108,13 @@ TEST("What is larger than the model can be is refused before it is kept") {
   ASSERT_REFUSED(kOversized, desk.take(desk.sealed(encode(verdict).value())));
 }
 
-TEST("A refusal comes out beside the verdicts, once, and only when it is for this device") {
+TEST("A refusal comes out when it is for this device, and is neither verdict nor model") {
   Desk desk;
-  const auto nothing = desk.take(desk.sealed(encode(sample_refusal()).value()));
-  ASSERT_ADMITTED(nothing);
-  TEST_ASSERT_FALSE(nothing->has_value());
-  const auto refusal = desk.inbox.take_refusal();
-  TEST_ASSERT_TRUE(refusal.has_value() && *refusal == sample_refusal());
-  TEST_ASSERT_FALSE(desk.inbox.take_refusal().has_value());
+  const auto refusal = desk.take_any(desk.sealed(encode(sample_refusal()).value()));
+  ASSERT_ADMITTED(refusal);
+  TEST_ASSERT_TRUE(std::get<RefusalMessage>(**refusal) == sample_refusal());
   RefusalMessage other = sample_refusal();
   other.device = "board-18";
-  ASSERT_REFUSED(kWrongFleet, desk.take(desk.sealed(encode(other).value())));
-  TEST_ASSERT_FALSE(desk.inbox.take_refusal().has_value());
+  ASSERT_REFUSED(kWrongFleet, desk.take_any(desk.sealed(encode(other).value())));
   ASSERT_REFUSED(kUnsupported, desk.inbox.take_model(desk.sealed(encode(sample_refusal()).value())));
 }

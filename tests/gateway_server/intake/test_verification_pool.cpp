@@ -2,6 +2,7 @@
 #include <limits>
 #include <mutex>
 
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/message_codec.h"
 #include "core/envelope/piece.h"
 #include "core/identity_openssl/openssl_signer.h"
@@ -191,4 +192,49 @@ TEST("What one device sends too much of costs no other device its place") {
                                          [](const auto& update) { return update.device == "pi-2"; }));
   TEST_ASSERT_EQUAL_UINT64(98, ledger.counts().at("overloaded"));
   ASSERT_CONTAINS(log.text(), "too many updates of this device wait already");
+}
+
+TEST("Encoded updates are taken as the rules say, and never longer ones than the model") {
+  Bench bench;
+  const auto outcome = [&](Encoding encoding, std::size_t count, EncodingSet taken) {
+    UpdateMessage update = Bench::update();
+    update.vector.assign(count, 0.0F);
+    const auto vector = packed(encode_vector(update.vector, encoding, 1).value()).value();
+    const auto payload = encode_compact(update, vector).value();
+    UpdateRules own = rules();
+    own.taken = taken;
+    const auto verified = verify_update({"pi-1", EnvelopeSealer(bench.first).seal(payload).value().release()},
+                                        bench.opener, own);
+    return verified.ok() ? "taken from " + verified->device : std::string(to_string(verified.error().reason));
+  };
+  expect("taken from pi-1", outcome(Encoding::kInt8, 3, EncodingSet::all()));
+  expect("unsupported", outcome(Encoding::kInt8, 3, EncodingSet()));
+  expect("taken from pi-1", outcome(Encoding::kFloat32, 3, EncodingSet()));
+  expect("wrong-model", outcome(Encoding::kInt8, 2, EncodingSet::all()));
+  expect("malformed", outcome(Encoding::kInt8, 4, EncodingSet::all()));
+  expect("malformed",
+         outcome(Encoding::kInt8, 1'000'000, EncodingSet::all()));  // 1 MB out of a hundred bytes
+}
+
+TEST("An encoded update takes the room that it needs once it is decoded") {
+  Bench bench;
+  UpdateRules large = rules();
+  large.dimension = 10'000;
+  UpdateMessage update = Bench::update();
+  update.vector.assign(large.dimension, 0.0F);
+  const auto vector = packed(encode_vector(update.vector, Encoding::kInt8, 1).value()).value();
+  const Bytes envelope =
+      EnvelopeSealer(bench.first).seal(encode_compact(update, vector).value()).value().release();
+  TEST_ASSERT_TRUE(envelope.size() < 1000);
+  std::vector<VerifiedUpdate> waiting;  // nobody judges them
+  VerificationPool pool(1, {}, bench.opener, large,
+                        {[&](VerifiedUpdate verified) {
+                           waiting.push_back(std::move(verified));
+                           return true;
+                         },
+                         [](const RefusedUpdate&) { TEST_FAIL_MESSAGE("it is genuine"); }});
+  pool.submit({"pi-1", envelope});
+  pool.stop();
+  TEST_ASSERT_EQUAL_size_t(1, waiting.size());
+  TEST_ASSERT_EQUAL_size_t(large.dimension * sizeof(float), pool.inside_bytes());
 }

@@ -182,3 +182,17 @@ TEST("A message that a full bus refuses stays where it is: a large model is not 
   bus.room = 1;
   TEST_ASSERT_TRUE(deliver(bus, outbox).at("model").at(0) == envelope(300'000, 1));
 }
+
+TEST("What goes first is on its way with all its pieces before the other begins, whatever the window") {
+  HandBus bus;
+  Outbox outbox(bus, 1 << 20);
+  TEST_ASSERT_TRUE(outbox.add("a", envelope(100, 2), envelope(600'000, 1)));
+  TEST_ASSERT_EQUAL_UINT64(600'100, outbox.bytes());
+  const auto arrived = deliver(bus, outbox).at("a");
+  TEST_ASSERT_TRUE(arrived.size() > 9);
+  TEST_ASSERT_TRUE(put_together({arrived.back()}) == envelope(100, 2));
+  TEST_ASSERT_TRUE(put_together(arrived) == envelope(600'000, 1));
+  TEST_ASSERT_TRUE(outbox.empty());
+  TEST_ASSERT_FALSE(outbox.add("a", envelope(1 << 19, 2), envelope((1 << 19) + 1, 1)));
+  TEST_ASSERT_EQUAL_UINT64(0, outbox.bytes());
+}

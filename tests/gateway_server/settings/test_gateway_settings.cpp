@@ -52,6 +52,8 @@ TEST("The example configuration is in order, as it is and with every option in f
   TEST_ASSERT_EQUAL_UINT64(plain->store.keep_verdicts, all->store.keep_verdicts);
   TEST_ASSERT_EQUAL_STRING(plain->store.file.filename().c_str(), all->store.file.filename().c_str());
   TEST_ASSERT_EQUAL_DOUBLE(plain->replies.models_per_second, all->replies.models_per_second);
+  TEST_ASSERT_EQUAL_UINT64(plain->replies.history_bytes, all->replies.history_bytes);
+  TEST_ASSERT_FALSE(plain->replies.grid || all->replies.grid);
 }
 
 TEST("The parts of the memory follow memory_bytes, unless they are given") {
@@ -77,4 +79,19 @@ TEST("A wrong configuration is refused with file, line, value and what is allowe
   ASSERT_CONTAINS(message_of(read(replaced(example(), "learning_rate = 0.0003", ""))), "learning_rate");
   ASSERT_CONTAINS(message_of(read(replaced(example(), "# protocol = \"auto\"", "protocol = \"4\""))),
                   "3.1.1");
+}
+
+TEST("Encodings of updates are taken as they are listed, and float32 always") {
+  const auto taken = [](const std::string& line) {
+    return read(replaced(example(), "batch_size = 32", "batch_size = 32\n" + line));
+  };
+  TEST_ASSERT_TRUE(taken("")->training.taken == EncodingSet::all());
+  const auto none = taken("encodings = []");
+  ASSERT_OK(none);
+  TEST_ASSERT_TRUE(none->training.taken.has(Encoding::kFloat32));
+  TEST_ASSERT_FALSE(none->training.taken.has(Encoding::kInt8));
+  const auto one = taken("encodings = [\"int8\"]");
+  TEST_ASSERT_TRUE(one->training.taken.has(Encoding::kInt8));
+  TEST_ASSERT_FALSE(one->training.taken.has(Encoding::kInt4));
+  ASSERT_CONTAINS(message_of(taken("encodings = [\"int7\"]")), "has \"int7\", may have");
 }

@@ -11,7 +11,7 @@ std::string told(DevicePresence& presence, const std::string& device, const std:
                  bool retained = false) {
   const std::string text = R"({"schema":"aflguard-device-status-1","state":")" + state +
                            R"(","device":"liar","message":"the disk is full"})";
-  const auto change = presence.take(device, std::as_bytes(std::span(text)), retained);
+  const auto change = presence.take(device, std::as_bytes(std::span(text)), retained).change;
   return change && !change->kind.empty() ? std::string(change->kind) : "-";
 }
 
@@ -61,7 +61,7 @@ TEST("An alert carries the device's own words") {
   DevicePresence presence;
   const std::string text =
       R"({"schema":"aflguard-device-status-1","state":"alert","message":"the disk is full"})";
-  const auto change = presence.take("a", std::as_bytes(std::span(text)), false);
+  const auto change = presence.take("a", std::as_bytes(std::span(text)), false).change;
   TEST_ASSERT_EQUAL_STRING("the disk is full", change->message.c_str());
 }
 
@@ -70,7 +70,21 @@ TEST("What is not a status changes nothing") {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string(R"({"state":"ready"})"),
         std::string(R"({"schema":"aflguard-device-status-1","state":"on fire"})")}) {
-    TEST_ASSERT_FALSE(presence.take("a", std::as_bytes(std::span(text)), false).has_value());
+    TEST_ASSERT_FALSE(presence.take("a", std::as_bytes(std::span(text)), false).change.has_value());
   }
   TEST_ASSERT_EQUAL_size_t(0, presence.connected());
+}
+
+TEST("Only a connected device asks for an offer") {
+  DevicePresence presence;
+  const auto asks = [&](const std::string& state) {
+    const std::string text =
+        R"({"schema":"aflguard-device-status-1","state":")" + state + R"(","wants_offer":true})";
+    return presence.take("a", std::as_bytes(std::span(text)), true).wants_offer;
+  };
+  TEST_ASSERT_TRUE(asks("ready"));
+  TEST_ASSERT_TRUE(asks("ready"));  // nothing has changed, and it still asks
+  TEST_ASSERT_TRUE(asks("alert"));
+  TEST_ASSERT_FALSE(asks("lost"));
+  TEST_ASSERT_FALSE(asks("disconnected"));
 }

@@ -130,3 +130,18 @@ TEST("A model that does not fit the data is named with both shapes") {
       run_experiment(synthetic("aflguard", "none", 1), full_catalog(), linear_model(99), nullptr);
   ASSERT_CONTAINS(message_of(result), "model 'linear' does not fit data set 'synthetic': it takes [99]");
 }
+
+TEST("Encoded updates teach the same model, and the guard does not mind") {
+  for (const auto& [encoding, feedback] :
+       {std::pair("int8", false), std::pair("auto", false), std::pair("int4", true)}) {
+    auto settings = synthetic("aflguard", "none", 5);
+    const auto plain = run_experiment(settings, full_catalog(), linear_model(), nullptr);
+    settings.encoding = encoding;
+    settings.feedback = feedback;
+    const auto coded = run_experiment(settings, full_catalog(), linear_model(), nullptr);
+    ASSERT_OK(coded);
+    TEST_ASSERT_FALSE(*plain == *coded);
+    TEST_ASSERT_TRUE(*coded->metrics.mee < 1.1 * *plain->metrics.mee);
+    TEST_ASSERT_TRUE(*run_experiment(settings, full_catalog(), linear_model(), nullptr) == *coded);
+  }
+}

@@ -67,6 +67,26 @@ TEST("The fingerprint changes with every setting and with nothing else") {
   other.guard_options["buffers"] = 4;
   TEST_ASSERT_FALSE(fingerprint(settings) == fingerprint(other));
   other = settings;
+  other.encoding = "int8";
+  TEST_ASSERT_FALSE(fingerprint(settings) == fingerprint(other));
+  other.feedback = true;
+  TEST_ASSERT_FALSE(fingerprint(other) == [&] {
+    auto without = other;
+    without.feedback = false;
+    return fingerprint(without);
+  }());
+  other = settings;
   other.lambda = std::nextafter(settings.lambda, 2.0);
   TEST_ASSERT_FALSE(fingerprint(settings) == fingerprint(other));
+}
+
+TEST("A setting that is not used leaves the keys of stored runs as they were") {
+  const auto json = to_json(default_settings("mnist").value());
+  TEST_ASSERT_FALSE(json.contains("encoding") || json.contains("feedback"));
+}
+
+TEST("An unknown encoding is refused") {
+  auto settings = default_settings("mnist").value();
+  settings.encoding = "int7";
+  ASSERT_CONTAINS(message_of(validate(settings)), "encoding 'int7' is not");
 }

@@ -39,6 +39,9 @@ struct RunOptions {
   std::optional<std::size_t> clients, iterations, trusted_size, batch_size;
   std::optional<std::uint64_t> server_delay, client_delay;
   std::vector<std::string> guard_options, attack_options;
+  std::string encoding = "float32";
+  bool feedback = false;
+  bool grid = false;
   std::optional<std::string> model;
   bool json = false;
 };
@@ -63,6 +66,9 @@ Result<lab::ExperimentSettings> settings_from(const RunOptions& options) {
   settings.guard = options.guard;
   settings.attack = options.attack;
   settings.seed = options.seed;
+  settings.encoding = options.encoding;
+  settings.feedback = options.feedback;
+  settings.grid = options.grid;
   override_with(settings.malicious, options.malicious);
   override_with(settings.lambda, options.lambda);
   override_with(settings.distribution_shift, options.distribution_shift);
@@ -344,6 +350,12 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--learning-rate", options->learning_rate, "Global rate, on summed gradients");
   verb->add_option("--non-iid", options->non_iid,
                    "Degree q to which labels stick to groups of clients [0.5]");
+  verb->add_option("--encoding", options->encoding,
+                   "Of honest updates on their way: float32, fp16, int8, int4 or auto")
+      ->capture_default_str();
+  verb->add_flag("--feedback", options->feedback,
+                 "Add what rounding lost of an update to the client's next one");
+  verb->add_flag("--grid", options->grid, "Give clients models on a grid, as a gateway publishes them");
   verb->add_option("--guard-option", options->guard_options, "NAME=NUMBER, may be repeated");
   verb->add_option_function<std::vector<std::string>>(
           "--defense-option",
