@@ -8,8 +8,8 @@
 #include "core/learning/normalisation_statistics.h"
 #include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_stored_model.h"
-#include "models/inference_files.h"
 #include "models/model_arrays.h"
+#include "models/onnx_file/inference_onnx.h"
 #include "tools/aflguard/model/model_run.h"
 #include "tools/aflguard/wiring.h"
 
