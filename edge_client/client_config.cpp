@@ -134,7 +134,7 @@ ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& s
   read_topic(file, config);
   read_training(file, config);
   const int threads = default_threads(config.schedule.cpu_limit, std::thread::hardware_concurrency());
-  config.threads = static_cast<int>(model.integer_or("threads", threads, 1, 256));
+  config.threads = static_cast<int>(file.table("model").integer_or("threads", threads, 1, 256));
   config.state_folder = file.table("state").path_or("folder", state);
   config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, 60));
   config.log_level = read_log_level(file.table("log"));
