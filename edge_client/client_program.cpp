@@ -71,7 +71,8 @@ Result<ModelPackage> export_parts(const ClientConfig& config, const ModelPackage
   if (Status fits = check_exportable(package); !fits.ok()) return at("[model] export", fits.error());
   std::error_code error;
   const auto folder = config.model_export.file.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+  // The state's own folder is made at the start.
+  if (!folder.empty() && folder != config.state_folder && !std::filesystem::is_directory(folder, error)) {
     return not_found("[model] export: there is no folder " + folder.string());
   }
   parts.description = package.description;
