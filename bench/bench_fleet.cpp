@@ -225,17 +225,17 @@ Result<LineProcess> BenchFleet::start_peer(const std::vector<std::string>& comma
 }
 
 Result<LineProcess> BenchFleet::start_crowd() const {
-  return start_peer({program_beside_us("aflguard-bench-peer").string(), "crowd",
-                     folder_.device("device-1").string(), "device", "device-1", host_, std::to_string(port_),
-                     kFleet, model_hash_, to_hex(gateway_key_), (scratch_.path() / "update.npy").string(),
-                     (scratch_.path() / "crowd.pem").string()});
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  return start_peer({peer.string(), "crowd", folder_.device("device-1").string(), "device", "device-1", host_,
+                     std::to_string(port_), kFleet, model_hash_, to_hex(gateway_key_),
+                     (scratch_.path() / "update.npy").string(), (scratch_.path() / "crowd.pem").string()});
 }
 
 Result<LineProcess> BenchFleet::start_flood(std::size_t device) const {
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
   const std::string device_name = "device-" + std::to_string(device);
-  return start_peer({program_beside_us("aflguard-bench-peer").string(), "flood",
-                     folder_.device(device_name).string(), "device", device_name, host_,
-                     std::to_string(port_), kFleet});
+  return start_peer({peer.string(), "flood", folder_.device(device_name).string(), "device", device_name,
+                     host_, std::to_string(port_), kFleet});
 }
 
 MqttOptions BenchFleet::device_options(std::size_t device) const {

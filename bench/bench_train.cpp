@@ -7,7 +7,7 @@
 #include <fstream>
 #include <limits>
 
-#include "bench/plain_network.h"
+#include "bench/plain/plain_network.h"
 #include "bench/pytorch_baseline.h"
 #include "core/base/check.h"
 #include "core/base/random.h"

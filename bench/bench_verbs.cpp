@@ -30,10 +30,11 @@ void add_train(CLI::App& app, Action& action) {
     bool no_baseline = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("train", "Cost of training steps beside PyTorch or plain C++, memory of a device that trains");
+  CLI::App* verb = app.add_subcommand(
+      "train", "Cost of training steps beside PyTorch or plain C++, memory of a device that trains");
   verb->footer(
-      "Example:\n  aflguard bench train --json\nThe baseline is PyTorch where python3-torch is installed, and otherwise "
+      "Example:\n  aflguard bench train --json\nThe baseline is PyTorch where python3-torch is installed, "
+      "and otherwise "
       "the same networks in plain C++.");
   verb->add_option("--rounds", options->train.rounds, "Rounds in which ours and the baseline take turns")
       ->check(CLI::Range(1, 1000))

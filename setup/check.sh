@@ -154,7 +154,7 @@ check_footprint() (
   setup_boards
   install_packages python3 valgrind
   make_packages client arm64
-  build release -- aflguard aflguard-client aflguard-gateway aflguard-byzantine-client
+  build release -- aflguard aflguard-client aflguard-gateway aflguard-byzantine-client aflguard-train-probe
   build arm64 -DAFLGUARD_TESTS=OFF -- aflguard-client aflguard-byzantine-client
   make_board_kit
   # shellcheck disable=SC2086

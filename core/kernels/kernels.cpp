@@ -1,6 +1,6 @@
 #include "core/kernels/kernels.h"
 
-#include "core/base/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 namespace aflguard::kernels {
 

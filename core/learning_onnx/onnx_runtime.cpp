@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "core/base/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "core/learning_onnx/onnx_api.h"
 
 namespace aflguard {

@@ -1,7 +1,7 @@
 #include "core/aggregation/vectors/span_kernels.h"
 
 #include "core/base/check.h"
-#include "core/base/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 namespace aflguard {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/aggregation/vectors/vector_passes.h"
 #include "core/base/check.h"
-#include "core/base/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 
 namespace aflguard {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 
 using Queue = FairQueue<std::string>;
 
-auto soon() {
+auto in_a_minute() {
   return std::chrono::steady_clock::now() + std::chrono::seconds(60);
 }
 
@@ -81,9 +81,9 @@ TEST("A lane whose last item went for one that did not fit is gone, and the key 
 TEST("Who pushes to a full queue waits until something has left it") {
   Queue queue({.max_items = 1});
   expect(Queue::Pushed::kTaken, queue.push("a", "a1"));
-  std::thread pushing([&] { expect(Queue::Pushed::kTaken, queue.push("b", "b1", 0, soon())); });
-  TEST_ASSERT_EQUAL_STRING("a1", queue.pop_until(soon())->c_str());
-  TEST_ASSERT_EQUAL_STRING("b1", queue.pop_until(soon())->c_str());
+  std::thread pushing([&] { expect(Queue::Pushed::kTaken, queue.push("b", "b1", 0, in_a_minute())); });
+  TEST_ASSERT_EQUAL_STRING("a1", queue.pop_until(in_a_minute())->c_str());
+  TEST_ASSERT_EQUAL_STRING("b1", queue.pop_until(in_a_minute())->c_str());
   pushing.join();
 }
 
@@ -99,10 +99,10 @@ TEST("What is pushed first comes out before every key, however full the queue is
 TEST("Closing ends every wait; what is left still comes out, and nothing new goes in") {
   Queue queue({.max_items = 1});
   expect(Queue::Pushed::kTaken, queue.push("a", "a1"));
-  std::thread pushing([&] { expect(Queue::Pushed::kClosed, queue.push("b", "b1", 0, soon())); });
+  std::thread pushing([&] { expect(Queue::Pushed::kClosed, queue.push("b", "b1", 0, in_a_minute())); });
   queue.close();
   pushing.join();
   queue.push_first("x");
-  TEST_ASSERT_EQUAL_STRING("a1", queue.pop_until(soon())->c_str());
-  TEST_ASSERT_FALSE(queue.pop_until(soon()).has_value());
+  TEST_ASSERT_EQUAL_STRING("a1", queue.pop_until(in_a_minute())->c_str());
+  TEST_ASSERT_FALSE(queue.pop_until(in_a_minute()).has_value());
 }

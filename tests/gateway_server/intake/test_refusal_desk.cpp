@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr RefusalDesk::Time kStart{1000s};
+constexpr RefusalDesk::Time kDeskOpens{1000s};
 
 struct Desk {
   KeptLog log;
@@ -29,7 +29,7 @@ RefusedUpdate refused(RefusalReason reason, const std::string& text = "a reason"
 
 TEST("A refusal is counted, logged and answered with all that is known") {
   Desk made;
-  made.desk.refuse(refused(RefusalReason::kWrongModel, "two\nlines"), 0, kStart);
+  made.desk.refuse(refused(RefusalReason::kWrongModel, "two\nlines"), 0, kDeskOpens);
   TEST_ASSERT_EQUAL_UINT64(1, made.refusals.counts().at("wrong-model"));
   TEST_ASSERT_EQUAL_size_t(1, made.answers.size());
   const RefusalMessage& answer = made.answers[0];
@@ -45,7 +45,7 @@ TEST("A refusal is counted, logged and answered with all that is known") {
 
 TEST("A text of any length and content makes an answer that can be signed") {
   Desk made;
-  made.desk.refuse(refused(RefusalReason::kMalformed, std::string(5000, '\x80')), 0, kStart);
+  made.desk.refuse(refused(RefusalReason::kMalformed, std::string(5000, '\x80')), 0, kDeskOpens);
   TEST_ASSERT_EQUAL_size_t(1, made.answers.size());
   ASSERT_OK(encode(made.answers[0]));
 }
@@ -54,20 +54,21 @@ TEST("What names no transfer is counted and not answered, and repeats are answer
   Desk made;
   RefusedUpdate noise = refused(RefusalReason::kMalformed);
   noise.transfer = 0;
-  made.desk.refuse(noise, 0, kStart);
+  made.desk.refuse(noise, 0, kDeskOpens);
   TEST_ASSERT_EQUAL_size_t(0, made.answers.size());
-  for (int i = 0; i < 20; ++i) made.desk.refuse(refused(RefusalReason::kOversized), 0, kStart + i * 100ms);
+  for (int i = 0; i < 20; ++i)
+    made.desk.refuse(refused(RefusalReason::kOversized), 0, kDeskOpens + i * 100ms);
   TEST_ASSERT_EQUAL_size_t(2, made.answers.size());
   TEST_ASSERT_EQUAL_UINT64(20, made.refusals.counts().at("oversized"));
 }
 
 TEST("Who finds no room is told when to come back, and goes before newcomers then") {
   Desk made;
-  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-2", kStart));
-  made.desk.refuse(refused(RefusalReason::kOverloaded), 100, kStart);
+  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-2", kDeskOpens));
+  made.desk.refuse(refused(RefusalReason::kOverloaded), 100, kDeskOpens);
   TEST_ASSERT_EQUAL_INT64(2500, made.answers.at(0).come_back.count());  // half of 100, at a pace of 20
-  TEST_ASSERT_TRUE(made.desk.comes_after_others("pi-2", kStart + 2500ms));
-  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-1", kStart + 2500ms));
+  TEST_ASSERT_TRUE(made.desk.comes_after_others("pi-2", kDeskOpens + 2500ms));
+  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-1", kDeskOpens + 2500ms));
   made.desk.let_in("pi-1");
-  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-2", kStart + 2500ms));
+  TEST_ASSERT_FALSE(made.desk.comes_after_others("pi-2", kDeskOpens + 2500ms));
 }

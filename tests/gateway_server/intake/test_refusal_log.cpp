@@ -10,7 +10,7 @@ using namespace aflguard::testing;
 
 namespace {
 
-constexpr RefusalLog::Time kStart{std::chrono::hours(1)};
+constexpr RefusalLog::Time kLogStarts{std::chrono::hours(1)};
 using std::chrono::seconds;
 
 Refusal malformed() {
@@ -22,9 +22,9 @@ Refusal malformed() {
 TEST("Every refusal is counted by its reason; one sender and reason get one line in a while") {
   KeptLog log;
   RefusalLog ledger(log);
-  for (int i = 0; i < 1000; ++i) ledger.note("pi-1", malformed(), kStart);
-  ledger.note("pi-2", malformed(), kStart);
-  ledger.note("pi-1", refuse(RefusalReason::kOversized, "too large"), kStart);
+  for (int i = 0; i < 1000; ++i) ledger.note("pi-1", malformed(), kLogStarts);
+  ledger.note("pi-2", malformed(), kLogStarts);
+  ledger.note("pi-1", refuse(RefusalReason::kOversized, "too large"), kLogStarts);
   TEST_ASSERT_EQUAL_UINT64(1002, ledger.total());
   TEST_ASSERT_EQUAL_UINT64(1001, ledger.counts().at("malformed"));
   TEST_ASSERT_EQUAL_UINT64(1, ledger.counts().at("oversized"));
@@ -36,7 +36,7 @@ TEST("Every refusal is counted by its reason; one sender and reason get one line
 TEST("After a while there is a line again, and it tells how many were held back") {
   KeptLog log;
   RefusalLog ledger(log);
-  for (int second = 0; second < 25; ++second) ledger.note("pi-1", malformed(), kStart + seconds(second));
+  for (int second = 0; second < 25; ++second) ledger.note("pi-1", malformed(), kLogStarts + seconds(second));
   const auto lines = log.lines();
   TEST_ASSERT_EQUAL_UINT64(3, lines.size());
   ASSERT_CONTAINS(lines[1], "(and 9 more like it)");
@@ -46,13 +46,13 @@ TEST("After a while there is a line again, and it tells how many were held back"
 TEST("Each sender is told of with its count, once after every change") {
   KeptLog log;
   RefusalLog ledger(log);
-  for (int i = 0; i < 3; ++i) ledger.note("pi-1", malformed(), kStart);
-  ledger.note("pi-2", malformed(), kStart);
+  for (int i = 0; i < 3; ++i) ledger.note("pi-1", malformed(), kLogStarts);
+  ledger.note("pi-2", malformed(), kLogStarts);
   const auto first = ledger.take_senders();
   TEST_ASSERT_EQUAL_UINT64(2, first.size());
   TEST_ASSERT_TRUE(first[0].first == "pi-1" && first[0].second == 3);
   TEST_ASSERT_TRUE(ledger.take_senders().empty());
-  ledger.note("pi-1", malformed(), kStart);
+  ledger.note("pi-1", malformed(), kLogStarts);
   const auto second = ledger.take_senders();
   TEST_ASSERT_EQUAL_UINT64(1, second.size());
   TEST_ASSERT_EQUAL_UINT64(4, second[0].second);
@@ -65,7 +65,7 @@ TEST("Lines for the topic of events are bounded, and taken once") {
   KeptLog log;
   RefusalLog ledger(log);
   for (int sender = 0; sender < 1000; ++sender) {
-    ledger.note("pi-" + std::to_string(sender), malformed(), kStart);
+    ledger.note("pi-" + std::to_string(sender), malformed(), kLogStarts);
   }
   TEST_ASSERT_EQUAL_UINT64(50, ledger.take_lines().size());
   TEST_ASSERT_TRUE(ledger.take_lines().empty());
@@ -74,10 +74,11 @@ TEST("Lines for the topic of events are bounded, and taken once") {
 TEST("A whole fleet that is refused does not flood the log either: the rest is told as a number") {
   KeptLog log;
   RefusalLog ledger(log);
-  for (int sender = 0; sender < 50'000; ++sender) ledger.note(std::to_string(sender), malformed(), kStart);
+  for (int sender = 0; sender < 50'000; ++sender)
+    ledger.note(std::to_string(sender), malformed(), kLogStarts);
   TEST_ASSERT_EQUAL_UINT64(50'000, ledger.total());
   TEST_ASSERT_EQUAL_UINT64(100, log.lines().size());
-  ledger.note("pi-1", malformed(), kStart + seconds(10));
+  ledger.note("pi-1", malformed(), kLogStarts + seconds(10));
   TEST_ASSERT_EQUAL_UINT64(102, log.lines().size());
   ASSERT_CONTAINS(log.lines()[100], "49900 more");
 }
@@ -88,7 +89,7 @@ TEST("Refusals from several threads are all counted") {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      for (int j = 0; j < 1000; ++j) ledger.note("pi-1", malformed(), kStart);
+      for (int j = 0; j < 1000; ++j) ledger.note("pi-1", malformed(), kLogStarts);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -11,13 +11,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr WaitingLine::Time kStart{1000s};
+constexpr WaitingLine::Time kLineOpens{1000s};
 
 /// Has measured so many updates per second.
 WaitingLine line_with_pace(std::uint64_t per_second) {
   WaitingLine line;
   for (int second = 0; second < 40; ++second) {
-    line.measure(per_second / 2 * static_cast<std::uint64_t>(second), kStart - 20s + second * 500ms);
+    line.measure(per_second / 2 * static_cast<std::uint64_t>(second), kLineOpens - 20s + second * 500ms);
   }
   return line;
 }
@@ -32,7 +32,7 @@ TEST("A crowd is asked back one after the other, at the pace at which the gatewa
   WaitingLine line = line_with_pace(100);
   TEST_ASSERT_DOUBLE_WITHIN(1, 100, line.pace());
   std::vector<WaitingLine::Duration> waits;
-  for (int i = 0; i < 1000; ++i) waits.push_back(line.put(name(i), 100, kStart));
+  for (int i = 0; i < 1000; ++i) waits.push_back(line.put(name(i), 100, kLineOpens));
   TEST_ASSERT_TRUE(std::is_sorted(waits.begin(), waits.end()));
   TEST_ASSERT_INT_WITHIN(20, 500, static_cast<int>(waits.front().count()));  // half of what is inside
   // A little faster than it was served: 1,000 devices in 8 seconds.
@@ -42,25 +42,25 @@ TEST("A crowd is asked back one after the other, at the pace at which the gatewa
 
 TEST("A device keeps its time however often it asks, and nobody else's changes") {
   WaitingLine line = line_with_pace(10);
-  const auto first = line.put("pi-1", 100, kStart);
-  for (int i = 0; i < 1000; ++i) (void)line.put("flood", 100, kStart);
-  TEST_ASSERT_EQUAL_INT64(first.count() - 1000, line.put("pi-1", 100, kStart + 1s).count());
+  const auto first = line.put("pi-1", 100, kLineOpens);
+  for (int i = 0; i < 1000; ++i) (void)line.put("flood", 100, kLineOpens);
+  TEST_ASSERT_EQUAL_INT64(first.count() - 1000, line.put("pi-1", 100, kLineOpens + 1s).count());
   TEST_ASSERT_EQUAL_INT64(first.count() + 160,
-                          line.put("pi-2", 100, kStart).count());  // the third of the line
-  TEST_ASSERT_EQUAL_size_t(3, line.size(kStart));
+                          line.put("pi-2", 100, kLineOpens).count());  // the third of the line
+  TEST_ASSERT_EQUAL_size_t(3, line.size(kLineOpens));
 }
 
 TEST("Those whose time has come are known until they are let in, or are far too late") {
   WaitingLine line = line_with_pace(10);
-  const auto wait = line.put("pi-1", 100, kStart);
-  TEST_ASSERT_FALSE(line.is_due("pi-1", kStart));
-  TEST_ASSERT_TRUE(line.is_due("pi-1", kStart + wait));
-  TEST_ASSERT_FALSE(line.is_due("pi-2", kStart + wait));
-  TEST_ASSERT_EQUAL_size_t(1, line.size(kStart + wait + 29s));
-  TEST_ASSERT_EQUAL_size_t(0, line.size(kStart + wait + 31s));
-  (void)line.put("pi-3", 100, kStart + 100s);
+  const auto wait = line.put("pi-1", 100, kLineOpens);
+  TEST_ASSERT_FALSE(line.is_due("pi-1", kLineOpens));
+  TEST_ASSERT_TRUE(line.is_due("pi-1", kLineOpens + wait));
+  TEST_ASSERT_FALSE(line.is_due("pi-2", kLineOpens + wait));
+  TEST_ASSERT_EQUAL_size_t(1, line.size(kLineOpens + wait + 29s));
+  TEST_ASSERT_EQUAL_size_t(0, line.size(kLineOpens + wait + 31s));
+  (void)line.put("pi-3", 100, kLineOpens + 100s);
   line.leave("pi-3");
-  TEST_ASSERT_EQUAL_size_t(0, line.size(kStart + 100s));
+  TEST_ASSERT_EQUAL_size_t(0, line.size(kLineOpens + 100s));
 }
 
 TEST("However long the line, nobody waits for more than five minutes, and its end is spread") {
@@ -68,7 +68,7 @@ TEST("However long the line, nobody waits for more than five minutes, and its en
   WaitingLine::Duration longest{};
   std::vector<WaitingLine::Duration> late;
   for (int i = 0; i < 5000; ++i) {
-    const auto wait = line.put(name(i), 10, kStart);
+    const auto wait = line.put(name(i), 10, kLineOpens);
     longest = std::max(longest, wait);
     if (i > 1000) late.push_back(wait);
   }
@@ -80,8 +80,8 @@ TEST("However long the line, nobody waits for more than five minutes, and its en
 
 TEST("A pause does not make the gateway look slow") {
   WaitingLine line = line_with_pace(100);
-  line.measure(2000, kStart + 1h);
-  line.measure(2000, kStart + 1h + 250ms);
-  line.measure(2000, kStart + 1h + 500ms);
+  line.measure(2000, kLineOpens + 1h);
+  line.measure(2000, kLineOpens + 1h + 250ms);
+  line.measure(2000, kLineOpens + 1h + 500ms);
   TEST_ASSERT_DOUBLE_WITHIN(1, 100, line.pace());
 }

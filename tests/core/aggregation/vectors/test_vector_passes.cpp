@@ -2,8 +2,8 @@
 
 #include "core/aggregation/vectors/span_passes.h"
 #include "core/aggregation/vectors/vector_passes.h"
-#include "core/base/instruction_set.h"
 #include "core/base/random.h"
+#include "core/kernels/instruction_set.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -26,7 +26,7 @@ std::vector<Passes> wider_passes() {
   return found;
 }
 
-std::vector<float> noise(std::size_t count, Random& random) {
+std::vector<float> large_noise(std::size_t count, Random& random) {
   std::vector<float> out(count);
   for (float& v : out) v = static_cast<float>(random.normal() * 1e3);
   return out;
@@ -35,7 +35,7 @@ std::vector<float> noise(std::size_t count, Random& random) {
 /// Every number that the passes give for vectors of length n.
 std::vector<double> results(const VectorPasses& passes, std::size_t n) {
   Random random(9);
-  const auto a = noise(n, random), b = noise(n, random), c = noise(n, random);
+  const auto a = large_noise(n, random), b = large_noise(n, random), c = large_noise(n, random);
   std::vector<double> found = {passes.squared_norm(a.data(), n),
                                passes.squared_distance(a.data(), b.data(), n), 0, 0};
   passes.dot_and_norm(a.data(), b.data(), n, &found[2], &found[3]);
@@ -52,11 +52,12 @@ std::vector<double> results(const SpanPasses& passes, std::size_t n, std::size_t
                             std::size_t directions) {
   Random random(7);
   const std::size_t turns = (n + 15) / 16;
-  const auto g = noise(n, random), theta = noise(n, random), rows = noise(turns * 16 * classes, random);
-  auto watched = noise(turns * 16 * directions, random);
-  const auto project = noise(classes, random), visible = noise(classes, random),
-             bend = noise(directions, random), turn = noise(directions * directions, random),
-             enter = noise(directions, random);
+  const auto g = large_noise(n, random), theta = large_noise(n, random),
+             rows = large_noise(turns * 16 * classes, random);
+  auto watched = large_noise(turns * 16 * directions, random);
+  const auto project = large_noise(classes, random), visible = large_noise(classes, random),
+             bend = large_noise(directions, random), turn = large_noise(directions * directions, random),
+             enter = large_noise(directions, random);
   std::vector<double> found(classes + classes * directions);
   passes.products(rows.data(), classes, g.data(), n, found.data());
   passes.cross(rows.data(), classes, watched.data(), directions, turns, found.data() + classes);

@@ -1,4 +1,4 @@
-#include "bench/plain_network.h"
+#include "bench/plain/plain_network.h"
 
 #include <algorithm>
 #include <cmath>

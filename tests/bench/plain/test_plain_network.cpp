@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "bench/plain_network.h"
+#include "bench/plain/plain_network.h"
 #include "core/base/random.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "models/zoo/zoo_package.h"

@@ -1,4 +1,4 @@
-#include "core/base/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
