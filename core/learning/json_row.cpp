@@ -6,9 +6,7 @@
 namespace aflguard {
 namespace {
 
-using Json = nlohmann::json;
-
-Result<std::string> cell_of(const Json& value, const std::string& field) {
+Result<std::string> cell_of(const nlohmann::json& value, const std::string& field) {
   if (value.is_null()) return std::string();
   if (value.is_string()) return csv_field(value.get<std::string>());
   if (value.is_boolean()) return std::string(value.get<bool>() ? "1" : "0");
@@ -31,7 +29,7 @@ std::string csv_field(std::string_view text) {
 }
 
 Result<std::string> csv_row_of_json(std::string_view text, const std::vector<std::string>& fields) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() && !json.is_array()) return corrupt("the payload is not a JSON object or array");
   if (json.is_array() && json.size() != fields.size()) {
     return corrupt("the payload has " + std::to_string(json.size()) + " values, expected " +

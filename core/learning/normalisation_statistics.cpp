@@ -5,7 +5,7 @@
 namespace aflguard {
 namespace {
 
-constexpr std::size_t kChunk = 256;  // samples in one batch: bounds memory
+constexpr std::size_t kSamplesAtOnce = 256;  // samples in one batch: bounds memory
 
 }  // namespace
 
@@ -33,8 +33,8 @@ Result<std::vector<float>> measure_statistics(Trainer& trainer, std::span<const 
   // the variance too, is below what a prediction shows.
   std::vector<double> sums(size);
   std::vector<float> part(size);
-  for (std::size_t first = 0; first < samples; first += kChunk) {
-    const std::size_t count = std::min(kChunk, samples - first);
+  for (std::size_t first = 0; first < samples; first += kSamplesAtOnce) {
+    const std::size_t count = std::min(kSamplesAtOnce, samples - first);
     TRY_STATUS(
         trainer.measure_statistics(theta, features.subspan(first * width, count * width), count, part));
     for (std::size_t i = 0; i < size; ++i)

@@ -43,7 +43,7 @@ std::vector<float> features(const Result<Dataset>& data) {
 using Floats = std::vector<float>;
 using Labels = std::vector<std::int64_t>;
 
-void append(const fs::path& path, std::string_view text) {
+void add_lines(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::app | std::ios::binary) << text;
 }
 
@@ -119,15 +119,15 @@ TEST("A growing table whose columns change says so, and goes on with what is goo
   const testing::TemporaryFolder folder;
   const fs::path path = folder / "log.csv";
   CsvFollower follower("log", path, machine(MissingCells::kSkip), 100);
-  append(path, "a;b;state\n1;2;idle\n1;2;jump\n1;;run\n");
+  add_lines(path, "a;b;state\n1;2;idle\n1;2;jump\n1;;run\n");
   TEST_ASSERT_EQUAL_size_t(1, *follower.poll());
   TEST_ASSERT_EQUAL_size_t(2, follower.skipped());
-  append(path, "b;a;state\n3;4;run\n");
+  add_lines(path, "b;a;state\n3;4;run\n");
   TEST_ASSERT_EQUAL_size_t(0, *follower.poll());
   ASSERT_CONTAINS(follower.last_problem(), "line 6: the columns changed on line 5");
-  append(path, "a;b;state\n5;6;run\n");
+  add_lines(path, "a;b;state\n5;6;run\n");
   TEST_ASSERT_EQUAL_size_t(1, *follower.poll());
-  append(path, "1;2;3;run\n7;x;run\nerror;error;error\n8;9;idle\n");
+  add_lines(path, "1;2;3;run\n7;x;run\nerror;error;error\n8;9;idle\n");
   TEST_ASSERT_EQUAL_size_t(1, *follower.poll());
   TEST_ASSERT_EQUAL_size_t(3, follower.data().size());
   ASSERT_OK(follower.data().validate());
@@ -137,10 +137,10 @@ TEST("In a growing table missing cells become the mean of what was read so far")
   const testing::TemporaryFolder folder;
   const fs::path path = folder / "log.csv";
   CsvFollower follower("log", path, machine(MissingCells::kMean), 4);
-  append(path, "1;2;idle\n3;;run\n");
+  add_lines(path, "1;2;idle\n3;;run\n");
   TEST_ASSERT_EQUAL_size_t(2, *follower.poll());
   TEST_ASSERT_TRUE((std::get<Floats>(follower.data().features) == Floats{1, 2, 3, 2}));
-  append(path, "5;4;idle\n;6;idle\n7;8;run\n9;10;run\n");
+  add_lines(path, "5;4;idle\n;6;idle\n7;8;run\n9;10;run\n");
   TEST_ASSERT_EQUAL_size_t(4, *follower.poll());
   TEST_ASSERT_EQUAL_size_t(4, follower.data().size());
   TEST_ASSERT_TRUE((std::get<Floats>(follower.data().features) == Floats{5, 4, 5, 6, 7, 8, 9, 10}));
