@@ -45,6 +45,18 @@ void read_connection(ConfigFile& file, ClientConfig& config) {
   config.gateway_keys = identity.path_or("gateway", "gateway.pem");
 }
 
+void read_model(ConfigFile& file, ClientConfig& config) {
+  auto model = file.table("model");
+  config.model_package = model.path_or("package", "model");
+  config.runtime = model.optional_path("runtime");
+  ExportSettings& settings = config.model_export;
+  settings.file = model.optional_path("export").value_or("");
+  settings.interval = milliseconds_of(model.number_or("export_interval_seconds", 10, 0, kDay));
+  settings.on_model = model.texts_or("on_model", {});
+  if (!settings.file.empty()) return;
+  for (const char* key : {"export_interval_seconds", "on_model"}) model.report(key, "goes with export");
+}
+
 void read_samples(ConfigFile& file, ClientConfig& config) {
   auto data = file.table("data");
   config.data = read_dataset_files(data);
@@ -56,6 +68,38 @@ void read_samples(ConfigFile& file, ClientConfig& config) {
   }
   if (config.data.format != DatasetFormat::kCsv) data.problem("follow", "goes with format = \"csv\"");
   for (const char* key : {"first", "count"}) data.report(key, "does not go with follow = true");
+}
+
+void read_topic(ConfigFile& file, ClientConfig& config) {
+  auto table = file.table("topic");
+  TopicSource source;
+  source.rows.topic = table.text_or("filter", "");
+  if (source.rows.topic.empty()) {
+    for (const char* key :
+         {"payload", "fields", "host", "port", "ca", "certificate", "key", "max_megabytes"}) {
+      table.report(key, "goes with filter");
+    }
+    return;
+  }
+  source.rows.json = table.choice_or("payload", "csv", {"csv", "json"}) == "json";
+  source.rows.fields = table.names("fields");
+  source.rows.max_bytes = static_cast<std::uint64_t>(table.integer_or("max_megabytes", 64, 1, 1 << 20)) << 20;
+  source.host = table.text_or("host", "localhost");
+  source.port = static_cast<std::uint16_t>(table.integer_or("port", 1883, 1, 65535));
+  source.ca = table.optional_path("ca");
+  if (source.ca) {
+    source.certificate = table.path("certificate");
+    source.key = table.path("key");
+  } else {
+    for (const char* key : {"certificate", "key"}) table.report(key, "goes with ca");
+  }
+  if (source.rows.json && source.rows.fields.empty()) {
+    table.problem("payload", "is \"json\": fields = [...] must name the columns");
+  }
+  if (!config.follow) {
+    table.problem("filter", "goes with follow = true in [data], to whose file the rows are appended");
+  }
+  config.topic = std::move(source);
 }
 
 void read_training(ConfigFile& file, ClientConfig& config) {
@@ -87,13 +131,12 @@ int default_threads(double cpu_limit, unsigned cores) {
 ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state) {
   ClientConfig config;
   read_connection(file, config);
-  auto model = file.table("model");
-  config.model_package = model.path_or("package", "model");
-  config.runtime = model.optional_path("runtime");
+  read_model(file, config);
   read_samples(file, config);
+  read_topic(file, config);
   read_training(file, config);
   const int threads = default_threads(config.schedule.cpu_limit, std::thread::hardware_concurrency());
-  config.threads = static_cast<int>(model.integer_or("threads", threads, 1, 256));
+  config.threads = static_cast<int>(file.table("model").integer_or("threads", threads, 1, 256));
   config.state_folder = file.table("state").path_or("folder", state);
   config.status_interval = milliseconds_of(file.table("status").number_or("interval_seconds", 30, 1, 60));
   config.log_level = read_log_level(file.table("log"));

@@ -9,10 +9,22 @@
 #include "core/base/log.h"
 #include "core/config/config_file.h"
 #include "core/learning/dataset_files.h"
+#include "edge_client/collecting/topic_rows.h"
+#include "edge_client/exporting/model_export.h"
 #include "edge_client/sending/update_encoding.h"
 #include "edge_client/training/training_schedule.h"
 
 namespace aflguard::edge {
+
+/// Where rows come from besides a growing table: a topic of a broker that the board can reach.
+struct TopicSource {
+  TopicSettings rows;
+  std::string host;
+  std::uint16_t port = 1883;
+  std::optional<std::filesystem::path> ca;  ///< with it and both below the connection is TLS
+  std::filesystem::path certificate;
+  std::filesystem::path key;
+};
 
 /// Everything that client.toml can say; edge_client/client.example.toml explains each key.
 struct ClientConfig {
@@ -33,9 +45,12 @@ struct ClientConfig {
   int threads = 1;  ///< that share one training step
   std::optional<std::filesystem::path> runtime;
 
+  ExportSettings model_export;
+
   DatasetFiles data;
   bool follow = false;
   std::size_t keep_samples = 0;
+  std::optional<TopicSource> topic;
 
   ScheduleSettings schedule;
   std::optional<std::uint64_t> seed;

@@ -422,6 +422,11 @@ ClientEngine::Time ClientEngine::publish_status_when_due(Time now) {
   return status_.publish_when_due(now, {takes_part, held_for_long ? refusal_.text : waiting_for_});
 }
 
+void ClientEngine::report(Alert alert, const std::string& problem) {
+  if (problem.empty()) return status_.clear(alert);
+  status_.raise(alert, problem);
+}
+
 void ClientEngine::say_goodbye() {
   if (connected_) status_.say_goodbye();
 }

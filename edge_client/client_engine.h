@@ -83,6 +83,10 @@ class ClientEngine final {
   [[nodiscard]] bool goodbye_said() const { return status_.goodbye_said(); }
 
   [[nodiscard]] const DeviceStatus& status() const { return status_.status(); }
+  /// The newest model at hand; null while there is none. Changes with handle().
+  [[nodiscard]] const ModelMessage* model() const { return models_.model() ? &*models_.model() : nullptr; }
+  /// What the status says of something beside the engine, until an empty text says that it is well again.
+  void report(Alert alert, const std::string& problem);
 
  private:
   struct Unsaved {

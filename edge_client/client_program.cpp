@@ -20,6 +20,7 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
+#include "edge_client/predict.h"
 #include "edge_client/status/board_readings.h"
 
 namespace aflguard::edge {
@@ -33,6 +34,7 @@ constexpr std::chrono::seconds kGoodbye(3);
 constexpr std::chrono::seconds kConnectTimeout(30);
 /// Events that are handled in a row before the engine gets its turn.
 constexpr int kEventsPerTurn = 256;
+constexpr std::chrono::milliseconds kBetweenCollections(500);
 
 /// What the configuration names, loaded and checked.
 struct Loaded {
@@ -42,6 +44,7 @@ struct Loaded {
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<SampleSource> source;
   std::size_t samples = 0;
+  ModelPackage export_parts;  ///< of the package, what an export needs; empty without one
 };
 
 Result<std::unique_ptr<SampleSource>> make_source(const ClientConfig& config, const ModelDescription& model,
@@ -54,7 +57,28 @@ Result<std::unique_ptr<SampleSource>> make_source(const ClientConfig& config, co
   }
   TRY(Dataset data, load_dataset(config.data, model));
   samples = data.size();
+  if (data.left_out > 0) {
+    log.info(std::to_string(data.left_out) + " rows of " + data.name +
+             " are left out because a cell has no value");
+  }
   return std::unique_ptr<SampleSource>(std::make_unique<FixedSamples>(std::move(data)));
+}
+
+/// The export's part of the package, and whether it can be written at all.
+Result<ModelPackage> export_parts(const ClientConfig& config, const ModelPackage& package) {
+  ModelPackage parts;
+  if (config.model_export.file.empty()) return parts;
+  if (Status fits = check_exportable(package); !fits.ok()) return at("[model] export", fits.error());
+  std::error_code error;
+  const auto folder = config.model_export.file.parent_path();
+  // The state's own folder is made at the start.
+  if (!folder.empty() && folder != config.state_folder && !std::filesystem::is_directory(folder, error)) {
+    return not_found("[model] export: there is no folder " + folder.string());
+  }
+  parts.description = package.description;
+  parts.inference_graph = package.inference_graph;
+  parts.calibration = package.calibration;
+  return parts;
 }
 
 Result<Loaded> load(const ClientConfig& config, LogSink& log) {
@@ -67,8 +91,10 @@ Result<Loaded> load(const ClientConfig& config, LogSink& log) {
   TRY(auto runtime, OnnxRuntime::load(config.runtime.value_or(std::filesystem::path())));
   OnnxTrainerOptions options;
   options.threads = config.threads;
+  TRY(auto parts, export_parts(config, package));
   TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package), options));
-  return Loaded{std::move(identity), model, hash, std::move(trainer), std::move(source), samples};
+  return Loaded{std::move(identity), model, hash, std::move(trainer), std::move(source), samples,
+                std::move(parts)};
 }
 
 /// The same for one device at all times, and different on every other.
@@ -159,11 +185,54 @@ class ServiceStatus final {
   steady_clock::time_point next_{};
 };
 
-void run_engine(ClientEngine& engine, MessageBus& bus, const StopSignal& stop, Watchdog& watchdog) {
+/// Rows that come on a topic, where the configuration names one.
+struct TopicRowsParts {
+  std::unique_ptr<MessageBus> bus;
+  std::optional<TopicRows> rows;
+};
+
+Result<TopicRowsParts> start_topic(const ClientConfig& config, LogSink& log) {
+  TopicRowsParts parts;
+  if (!config.topic) return parts;
+  const TopicSource& source = *config.topic;
+  MqttOptions options;
+  options.host = source.host;
+  options.port = source.port;
+  options.client_id = "aflguard-" + config.device;
+  if (source.ca) options.tls = TlsFiles{*source.ca, source.certificate, source.key};
+  options.jitter_seed = seed_from_name(config.device);
+  TRY(parts.bus, MqttBus::create(options, log));
+  TRY(auto rows, TopicRows::open(source.rows, config.data.features, *parts.bus, log));
+  parts.rows.emplace(std::move(rows));
+  TRY_STATUS(parts.bus->start());
+  return parts;
+}
+
+/// What stands beside the engine and works in its loop.
+struct BesideEngine {
+  ModelExport& model_export;
+  TopicRows* topic_rows;  ///< may be null
+
+  /// Does what is due; when to come again.
+  steady_clock::time_point step(ClientEngine& engine) {
+    auto due = model_export.step(engine.model());
+    engine.report(Alert::kExport, model_export.problem());
+    if (topic_rows != nullptr) {
+      const Status collected = topic_rows->collect();
+      engine.report(Alert::kSamples, collected.ok() ? std::string() : collected.error().message);
+      due = std::min<steady_clock::time_point>(due, steady_clock::now() + kBetweenCollections);
+    }
+    return due;
+  }
+};
+
+void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, const StopSignal& stop,
+                Watchdog& watchdog) {
   ServiceStatus service;
   while (!stop.requested()) {
     watchdog.beat();
-    const auto due = engine.step();
+    const auto beside_due = beside.step(engine);
+    const auto due = std::min(engine.step(), beside_due);
     service.show(engine.status());
     auto event = bus.next_event(std::min(due, watchdog.next()));
     for (int i = 0; event && i < kEventsPerTurn && !stop.requested(); ++i) {
@@ -209,7 +278,11 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
            std::to_string(config.port) + ", model " + loaded.model.name);
   notify_ready();
-  run_engine(engine, *bus, *stop, watchdog);
+  ModelExport model_export(config.model_export, config.fleet, std::move(loaded.export_parts), *loaded.trainer,
+                           clock, log);
+  TRY(TopicRowsParts topic, start_topic(config, log));
+  run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
+  if (topic.bus) topic.bus->stop();
   log.info("stopped");
   return {};
 }
@@ -249,6 +322,7 @@ int report(const ClientProgram& program, std::string line) {
 
 struct CommandLine {
   std::string config;
+  bool predict = false;
   bool test_config = false;
   bool test_identity = false;
   bool json = false;
@@ -270,9 +344,10 @@ int run_with_config(const ClientProgram& program, const CommandLine& command) {
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
-  const Status status = command.test_identity ? test_identity(config, command.json)
-                        : command.test_config ? test_config(config, log)
-                                              : run(program, config, log);
+  const Status status = command.predict         ? predict_rows(config, command.json)
+                        : command.test_identity ? test_identity(config, command.json)
+                        : command.test_config   ? test_config(config, log)
+                                                : run(program, config, log);
   return status.ok() ? 0 : report(program, status.error().message);
 }
 
@@ -287,6 +362,19 @@ int run_command(const ClientProgram& program, const CommandLine& command) {
   return 0;
 }
 
+/// `predict`: the program's one subcommand.
+void add_predict(CLI::App& app, CommandLine& command) {
+  CLI::App* predict =
+      app.add_subcommand("predict", "Predict rows of a table (standard input) with the exported model");
+  predict->add_option("--config", command.config, "configuration file (TOML)")->required();
+  predict->add_flag("--json", command.json, "one JSON object per row");
+  predict->footer(
+      "One line for each row: the class and its probability, or the value; ? for a row that cannot be read.\n"
+      "Rows may have the label's column or not; the keys of [data] say how they are written.\n\n"
+      "Example:\n  aflguard-client predict --config /etc/aflguard/client.toml < rows.csv");
+  predict->callback([&command] { command.predict = true; });
+}
+
 }  // namespace
 
 int run_client_program(const ClientProgram& program, int argc, char** argv) {
@@ -295,6 +383,7 @@ int run_client_program(const ClientProgram& program, int argc, char** argv) {
   app.footer(
       "Examples:\n  " + program.name + " --config /etc/aflguard/client.toml --test-config\n  " +
       program.name + " --config /etc/aflguard/client.toml\n  " + program.name +
+      " predict --config /etc/aflguard/client.toml < rows.csv\n  " + program.name +
       " --make-identity pi-7 -o /etc/aflguard\n\nExit codes: 0 done or stopped by a signal, 1 failure, "
       "2 usage.");
   CommandLine command;
@@ -314,6 +403,7 @@ int run_client_program(const ClientProgram& program, int argc, char** argv) {
   auto* output = app.add_option("-o,--output", command.output, "folder for --make-identity")->needs(identity);
   identity->needs(output);
   if (program.add_options) program.add_options(app);
+  add_predict(app, command);
   try {
     app.parse(argc, argv);
     if (command.config.empty() && command.identity.empty()) {

@@ -8,6 +8,7 @@
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/learning/evaluation.h"
+#include "core/learning/normalisation_statistics.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/system/secret_file.h"
 #include "core/system/stop_signal.h"
@@ -89,6 +90,15 @@ struct Learning {
   EvaluationThread::Measure measure;
 };
 
+/// Samples on which statistics of normalisations are measured: the package's, so that boards and exports
+/// predict the same, else the trusted set. Empty where the model needs none, or there are none.
+std::vector<float> statistics_samples(const GatewayInputs& inputs) {
+  const ModelPackage& package = inputs.package;
+  if (package.description.statistics == 0 || !package.calibration.empty()) return package.calibration;
+  return inputs.trusted ? calibration_features(*inputs.trusted, kMaxCalibrationSamples)
+                        : std::vector<float>();
+}
+
 Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs,
                                const GuardNeeds& needs) {
   Learning learning;
@@ -107,9 +117,14 @@ Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInp
   if (evaluate) {
     TRY(learning.evaluation_trainer, make_onnx_trainer(runtime, inputs.package, options));
     learning.measure = [&trainer = *learning.evaluation_trainer, &data = *inputs.evaluation,
-                        samples = settings.evaluation->samples](std::span<const float> parameters) {
-      return data.regression() ? mean_squared_error(trainer, parameters, data, samples)
-                               : test_error(trainer, parameters, data, samples);
+                        samples = settings.evaluation->samples, measured_on = statistics_samples(inputs)](
+                           std::span<const float> parameters) -> Result<double> {
+      std::vector<float> statistics;
+      if (!measured_on.empty()) {
+        TRY(statistics, measure_statistics(trainer, parameters, measured_on));
+      }
+      return data.regression() ? mean_squared_error(trainer, parameters, data, samples, statistics)
+                               : test_error(trainer, parameters, data, samples, statistics);
     };
   }
   return learning;
@@ -138,6 +153,7 @@ Status run(GatewaySettings settings, bool only_test) {
   const SystemClock clock;
   TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
   const ModelDescription& model = inputs.package.description;
+  TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
   TRY(auto registry, LiveRegistry::open(settings.device_book, clock, log));
   TRY(const std::string key, read_secret_file(settings.identity.key));

@@ -25,17 +25,40 @@ std::vector<Value> normalize_with_batch(GraphBuilder& g, const Node& node) {
   return {y, mean, variance};
 }
 
+Value normalize_with(GraphBuilder& g, const Node& node, const NormMoments& moments) {
+  return g.emit("BatchNormalization",
+                {node.input(0), node.input(1), node.input(2), moments.mean, moments.variance},
+                {{"epsilon", node.float_or("epsilon", 1e-5F)}});
+}
+
+/// Names for moments that are not known yet.
+NormMoments announce_moments(GraphBuilder& g, const Node& node) {
+  const NormMoments moments{g.fresh_name("mean"), g.fresh_name("variance")};
+  const Shape channels{g.shape(node.input(0))[1]};
+  g.graph().values[moments.mean] = {ElementType::kFloat, channels};
+  g.graph().values[moments.variance] = {ElementType::kFloat, channels};
+  return moments;
+}
+
 }  // namespace
 
-Status lower_batch_norm(Graph& graph, const OperatorSet& operators, NormStatistics statistics) {
-  return rewrite(graph, operators, [&](GraphBuilder& g, const Node& node) -> Replacement {
+Result<std::vector<NormMoments>> lower_batch_norm(Graph& graph, const OperatorSet& operators,
+                                                  NormStatistics statistics) {
+  std::vector<NormMoments> all;
+  TRY_STATUS(rewrite(graph, operators, [&](GraphBuilder& g, const Node& node) -> Replacement {
     if (node.op != kBatchNorm) return std::nullopt;
-    if (statistics == NormStatistics::kBatch) return normalize_with_batch(g, node);
-    std::vector<Value> inputs = node.inputs;
-    const Value y =
-        g.emit("BatchNormalization", std::move(inputs), {{"epsilon", node.float_or("epsilon", 1e-5F)}});
-    return std::vector<Value>{y, node.input(3), node.input(4)};
-  });
+    if (statistics == NormStatistics::kBatch) {
+      auto values = normalize_with_batch(g, node);
+      all.push_back({values[1], values[2]});
+      return values;
+    }
+    const NormMoments moments = statistics == NormStatistics::kStored
+                                    ? NormMoments{node.input(3), node.input(4)}
+                                    : announce_moments(g, node);
+    all.push_back(moments);
+    return std::vector<Value>{normalize_with(g, node, moments), moments.mean, moments.variance};
+  }));
+  return all;
 }
 
 }  // namespace aflguard::models

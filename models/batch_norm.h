@@ -14,8 +14,18 @@ inline const OperatorName kBatchNorm{"aflguard.internal", "BatchNorm"};
 enum class NormStatistics : std::uint8_t {
   kBatch,   ///< of the batch that is fed
   kStored,  ///< those inside the imported model
+  kGiven,   ///< those that are fed beside the samples
 };
 
-[[nodiscard]] Status lower_batch_norm(Graph& graph, const OperatorSet& operators, NormStatistics statistics);
+/// Mean and variance of one batch normalisation, [channels] each.
+struct NormMoments {
+  Value mean;
+  Value variance;
+};
+
+/// What each batch normalisation of the graph normalises with, in their order: values that nodes of the graph
+/// make (kBatch), constants or parameters (kStored), or values that nothing makes yet (kGiven).
+[[nodiscard]] Result<std::vector<NormMoments>> lower_batch_norm(Graph& graph, const OperatorSet& operators,
+                                                                NormStatistics statistics);
 
 }  // namespace aflguard::models

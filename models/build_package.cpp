@@ -4,6 +4,7 @@
 
 #include "models/input_ids.h"
 #include "models/onnx_file/onnx_file.h"
+#include "models/scale_input.h"
 #include "models/training_graph.h"
 
 namespace aflguard::models {
@@ -31,9 +32,8 @@ std::vector<ForwardParameter> trained_parameters(const ForwardModel& model, cons
 }
 
 ModelDescription describe_model(const ForwardModel& model, const std::vector<ForwardParameter>& parameters,
-                                Loss loss) {
-  ModelDescription description;
-  description.name = model.name;
+                                const PackageOptions& options) {
+  ModelDescription description = describe_shapes(model, options.loss);
   std::size_t offset = 0;
   for (const ForwardParameter& parameter : parameters) {
     Parameter entry;
@@ -46,14 +46,9 @@ ModelDescription describe_model(const ForwardModel& model, const std::vector<For
     offset += entry.size();
     description.parameters.push_back(std::move(entry));
   }
-  description.input_shape = sample_shape(model.graph.shape(model.graph.inputs.front()));
-  description.output_shape = sample_shape(model.graph.shape(model.graph.outputs.front()));
-  description.loss = loss;
-  if (model.graph.info(model.graph.inputs.front()).type == ElementType::kInt64) {
-    description.input_type = InputType::kInt64;
-    description.input_ids = input_ids(model.graph);
-  }
   description.opset = kGraphOpset;
+  description.class_names = options.class_names;
+  description.scaling = options.scaling;
   description.hash = layout_hash(description);
   return description;
 }
@@ -86,22 +81,41 @@ Result<std::string> training_file(JointGraph joint, const ForwardModel& model,
 
 }  // namespace
 
-Result<BuiltPackage> build_package(const ForwardModel& model, const PackageOptions& options) {
+ModelDescription describe_shapes(const ForwardModel& model, Loss loss) {
+  ModelDescription description;
+  description.name = model.name;
+  description.input_shape = sample_shape(model.graph.shape(model.graph.inputs.front()));
+  description.output_shape = sample_shape(model.graph.shape(model.graph.outputs.front()));
+  description.loss = loss;
+  if (model.graph.info(model.graph.inputs.front()).type == ElementType::kInt64) {
+    description.input_type = InputType::kInt64;
+    description.input_ids = input_ids(model.graph);
+  }
+  return description;
+}
+
+Result<BuiltPackage> build_package(const ForwardModel& given, const PackageOptions& options) {
   BuiltPackage built;
-  built.notes = model.notes;
+  built.notes = given.notes;
   const Flavor standard = flavor_of(OpsFlavor::kStandard);
+  ForwardModel model = given;
+  TRY_STATUS(scale_input(model, standard.operators, options.scaling));
   TRY(JointGraph joint, make_joint_graph(model, standard, options.loss));
   const auto parameters = trained_parameters(model, joint, built.notes);
   if (parameters.empty()) {
     return invalid_input("the model has no parameters: no float32 initializer reaches its output");
   }
   ModelPackage& package = built.package;
-  package.description = describe_model(model, parameters, options.loss);
+  package.description = describe_model(model, parameters, options);
+  TRY_STATUS(check_names_and_scaling(package.description));
   package.initial = stored_values(parameters);
   TRY(package.train_graph,
       training_file(std::move(joint), model, parameters, standard, ParameterForm::kFlat));
   TRY(const Graph evaluation, make_evaluation_graph(model, parameters, standard, options.evaluation));
   TRY(package.eval_graph, write_onnx(evaluation, "eval"));
+  TRY(const auto inference, make_inference_graph(model, parameters, standard, options.evaluation));
+  TRY(package.inference_graph, write_onnx(inference.graph, "inference"));
+  package.description.statistics = inference.statistics;
   if (options.ops == OpsFlavor::kFused) {
     const Flavor fused = flavor_of(OpsFlavor::kFused);
     TRY(JointGraph fused_joint, make_joint_graph(model, fused, options.loss));

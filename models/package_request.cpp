@@ -1,6 +1,7 @@
 #include "models/package_request.h"
 
 #include "models/onnx_file/onnx_file.h"
+#include "models/separate_tensors.h"
 
 namespace aflguard::models {
 namespace {
@@ -28,9 +29,18 @@ Result<ForwardModel> imported_model(const PackageRequest& request) {
     return invalid_input(
         "--features, --classes and --input belong to --zoo; an ONNX file brings its own shapes");
   }
-  TRY(const OnnxModel file, read_onnx(request.onnx));
+  TRY(OnnxModel file, read_onnx(request.onnx));
+  const auto separated = separate_equal_tensors(file);
   auto model = import_model(file, standard_operators(), request.import);
   if (!model.ok()) return at(request.onnx.string(), model.error());
+  if (!separated.empty()) {
+    std::string names;
+    for (const std::string& name : separated) {
+      if (names.size() < 200) names += (names.empty() ? "" : ", ") + name;
+    }
+    model->notes.push_back(std::to_string(separated.size()) +
+                           " tensors that the exporter had merged with equal ones are separate again: " + names);
+  }
   model->name = request.onnx.stem().string();
   return model;
 }
@@ -43,7 +53,9 @@ Result<BuiltPackage> make_package(const PackageRequest& request) {
   TRY(ForwardModel model,
       from_zoo ? build_zoo_model(request.zoo, request.zoo_options) : imported_model(request));
   if (!request.name.empty()) model.name = request.name;
-  auto built = build_package(model, {.loss = loss, .ops = request.ops, .evaluation = request.evaluation});
+  PackageOptions options{.loss = loss, .ops = request.ops, .evaluation = request.evaluation};
+  if (request.add_facts) TRY_STATUS(request.add_facts(describe_shapes(model, loss), options));
+  auto built = build_package(model, options);
   if (!built.ok() && !from_zoo) return at(request.onnx.string(), built.error());
   return built;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,8 @@ struct PackageRequest {
   std::string name = {};  ///< in the manifest; empty: the zoo's, or that of the file
   OpsFlavor ops = OpsFlavor::kFused;
   NormStatistics evaluation = NormStatistics::kBatch;
+  /// Adds what depends on the model's shapes, e.g. class names and scaling; may be empty.
+  std::function<Status(const ModelDescription& shapes, PackageOptions& options)> add_facts = {};
 };
 
 /// The package in memory. kInvalidInput when the request asks for what does not go together; else errors as

@@ -30,9 +30,23 @@ enum class ParameterForm : std::uint8_t {
                                                 const std::vector<ForwardParameter>& parameters,
                                                 const OperatorSet& operators, ParameterForm form);
 
-/// theta, x -> logits
+inline constexpr const char* kStatistics = "statistics";
+
+/// theta, x -> logits [, statistics: what normalisations of the batch used, means and variances, flat]
 [[nodiscard]] Result<Graph> make_evaluation_graph(const ForwardModel& model,
                                                   const std::vector<ForwardParameter>& parameters,
                                                   const Flavor& flavor, NormStatistics statistics);
+
+struct InferenceGraph {
+  Graph graph;
+  std::size_t statistics = 0;  ///< numbers that the input `statistics` has; 0: there is no such input
+};
+
+/// PARAMETER..., [statistics,] x -> logits: every sample on its own, whatever stands beside it in the batch.
+/// Parameters are inputs under their own names, in their order, so that a file with them inside is this one
+/// with its inputs made constants.
+[[nodiscard]] Result<InferenceGraph> make_inference_graph(const ForwardModel& model,
+                                                          const std::vector<ForwardParameter>& parameters,
+                                                          const Flavor& flavor, NormStatistics statistics);
 
 }  // namespace aflguard::models

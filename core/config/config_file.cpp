@@ -308,6 +308,21 @@ std::vector<std::string> ConfigTable::texts_or(const std::string& key,
   return texts;
 }
 
+std::vector<std::string> ConfigTable::names(const std::string& key) {
+  const auto items = find<ConfigValue::Array>(key, "a list of names");
+  std::vector<std::string> names;
+  for (const ConfigValue& item : items.value_or(ConfigValue::Array{})) {
+    if (const auto* text = std::get_if<std::string>(&item.value)) {
+      names.push_back(*text);
+    } else if (const auto* number = std::get_if<std::int64_t>(&item.value)) {
+      names.push_back(std::to_string(*number));
+    } else {
+      problem(key, "holds " + shown(item) + ", must be a list of names or numbers");
+    }
+  }
+  return names;
+}
+
 OptionValues ConfigTable::numbers(const std::string& key) {
   OptionValues values;
   const auto table = find<ConfigValue::Table>(key, "a section of numbers");

@@ -88,6 +88,8 @@ class ConfigTable final {
   /// A list of texts.
   [[nodiscard]] std::vector<std::string> texts_or(const std::string& key,
                                                   std::vector<std::string> default_value);
+  /// A list of names, of which whole numbers may stand without quotes; empty when absent.
+  [[nodiscard]] std::vector<std::string> names(const std::string& key);
   /// A section of names and numbers that the caller checks by itself, e.g. [guard.options]; empty when
   /// absent.
   [[nodiscard]] OptionValues numbers(const std::string& key);

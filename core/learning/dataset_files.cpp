@@ -48,12 +48,19 @@ Status take_ids(Dataset& data, const ModelDescription& model, const std::string&
 
 CsvOptions csv_options(const DatasetFiles& files, const ModelDescription& model) {
   CsvOptions options;
+  options.delimiter = files.delimiter;
   options.header = files.header;
   options.label_column = files.label_column;
   options.classes = model.classes();
   options.sample_shape = model.input_shape;
   options.ids = model.input_ids;
   options.range = files.range;
+  options.columns = files.columns;
+  options.ignore = files.ignore;
+  options.missing = files.missing;
+  options.decimal = files.decimal;
+  options.class_names = model.class_names;
+  options.feature_means = model.scaling.means;
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/learning/data/csv.h"
@@ -22,6 +23,12 @@ struct DatasetFiles {
   CsvHeader header = CsvHeader::kDetect;  ///< CSV
   std::string label_column;               ///< CSV: a header's name, a number from 0, or empty for the last
   SampleRange range;
+  // CSV, how its cells are to be read.
+  char delimiter = kFindDelimiter;
+  std::vector<std::string> columns = {};  ///< the features, in this order; empty: all but label and ignored
+  std::vector<std::string> ignore = {};
+  MissingCells missing = MissingCells::kRefuse;
+  DecimalMark decimal = DecimalMark::kDetect;
 
   friend bool operator==(const DatasetFiles&, const DatasetFiles&) = default;
 };

@@ -22,7 +22,8 @@ std::vector<std::size_t> first_of(const Dataset& data, std::size_t limit) {
 Status for_each_prediction(Trainer& trainer, std::span<const float> theta, const Dataset& test,
                            std::span<const std::size_t> indices,
                            const std::function<void(std::span<float>)>& prepare,
-                           const std::function<void(std::size_t, std::span<const float>)>& visit) {
+                           const std::function<void(std::size_t, std::span<const float>)>& visit,
+                           std::span<const float> statistics) {
   const std::size_t width = test.sample_size();
   const std::size_t outputs = trainer.model().output_size();
   std::vector<float> features;
@@ -36,7 +37,8 @@ Status for_each_prediction(Trainer& trainer, std::span<const float> theta, const
       test.copy_features(indices[first + i], sample);
       if (prepare) prepare(sample);
     }
-    TRY_STATUS(trainer.predict(theta, features, count, predicted));
+    TRY_STATUS(statistics.empty() ? trainer.predict(theta, features, count, predicted)
+                                  : trainer.predict_with(theta, statistics, features, count, predicted));
     for (std::size_t i = 0; i < count; ++i) {
       visit(indices[first + i], std::span<const float>(predicted).subspan(i * outputs, outputs));
     }
@@ -57,27 +59,31 @@ std::int64_t predicted_class(std::span<const float> scores) {
 }
 
 Result<double> test_error(Trainer& trainer, std::span<const float> theta, const Dataset& test,
-                          std::size_t limit) {
+                          std::size_t limit, std::span<const float> statistics) {
   const std::vector<std::size_t> indices = first_of(test, limit);
   std::size_t wrong = 0;
-  TRY_STATUS(for_each_prediction(trainer, theta, test, indices, {},
-                                 [&](std::size_t index, std::span<const float> scores) {
-                                   if (predicted_class(scores) != test.labels[index]) ++wrong;
-                                 }));
+  TRY_STATUS(for_each_prediction(
+      trainer, theta, test, indices, {},
+      [&](std::size_t index, std::span<const float> scores) {
+        if (predicted_class(scores) != test.labels[index]) ++wrong;
+      },
+      statistics));
   return static_cast<double>(wrong) / static_cast<double>(std::max<std::size_t>(1, indices.size()));
 }
 
 Result<double> mean_squared_error(Trainer& trainer, std::span<const float> theta, const Dataset& test,
-                                  std::size_t limit) {
+                                  std::size_t limit, std::span<const float> statistics) {
   const std::vector<std::size_t> indices = first_of(test, limit);
   constexpr float kLargest = std::numeric_limits<float>::max();
   double squares = 0;
   TRY_STATUS(for_each_prediction(
-      trainer, theta, test, indices, {}, [&](std::size_t index, std::span<const float> value) {
+      trainer, theta, test, indices, {},
+      [&](std::size_t index, std::span<const float> value) {
         const double predicted = static_cast<double>(std::isfinite(value[0]) ? value[0] : kLargest);
         const double residual = predicted - static_cast<double>(test.values[index]);
         squares += residual * residual;
-      }));
+      },
+      statistics));
   return squares / static_cast<double>(std::max<std::size_t>(1, indices.size()));
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "core/base/sha256.h"
@@ -20,6 +21,12 @@ constexpr int kManifestVersionWithIds = 2;  ///< older programs would feed such 
 constexpr std::size_t kMaxParameters = 100'000;
 constexpr std::size_t kMaxRank = 16;
 constexpr std::size_t kMaxElements = std::size_t{1} << 32;
+
+constexpr std::size_t kMaxClassName = 64;
+
+Json scaling_json(const InputScaling& scaling) {
+  return {{"means", scaling.means}, {"deviations", scaling.deviations}};
+}
 
 constexpr std::pair<Initializer, const char*> kInitializerNames[] = {
     {Initializer::kStored, "stored"},
@@ -92,6 +99,17 @@ Result<ModelDescription> parse_checked(const Json& json) {
   TRY(model.loss, parse_loss(json.at("loss").get<std::string>()));
   TRY_STATUS(parse_input(json, model));
   model.opset = json.at("opset").get<int>();
+  model.class_names = json.value("class_names", std::vector<std::string>());
+  if (const auto scaling = json.find("scaling"); scaling != json.end()) {
+    model.scaling.means = scaling->at("means").get<std::vector<float>>();
+    model.scaling.deviations = scaling->at("deviations").get<std::vector<float>>();
+  }
+  model.statistics = json.value("statistics", std::size_t{0});
+  if (model.statistics > kMaxElements) {
+    return corrupt("manifest: " + std::to_string(model.statistics) + " statistics, at most " +
+                   std::to_string(kMaxElements) + " are allowed");
+  }
+  if (const Status fits = check_names_and_scaling(model); !fits.ok()) return at("manifest", fits.error());
   const Json& parameters = json.at("parameters");
   if (!parameters.is_array() || parameters.empty() || parameters.size() > kMaxParameters) {
     return corrupt("manifest: parameters must be a list of 1 to " + std::to_string(kMaxParameters) +
@@ -162,12 +180,50 @@ std::size_t ModelDescription::classes() const {
   return loss == Loss::kCrossEntropy && !output_shape.empty() ? output_shape.front() : 0;
 }
 
+std::string ModelDescription::class_name(std::size_t number) const {
+  return number < class_names.size() ? class_names[number] : std::to_string(number);
+}
+
+Status check_names_and_scaling(const ModelDescription& model) {
+  const auto& names = model.class_names;
+  if (!names.empty() && names.size() != model.classes()) {
+    return invalid_input(std::to_string(names.size()) + " class names, the model has " +
+                         std::to_string(model.classes()) + " classes");
+  }
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == ',' || c == '"';
+    });
+    if (name.empty() || name.size() > kMaxClassName || !plain || name.front() == ' ' || name.back() == ' ') {
+      return invalid_input("class name '" + name.substr(0, kMaxClassName) + "' must be 1 to " +
+                           std::to_string(kMaxClassName) +
+                           " bytes without commas, quotes, control characters and blanks at its ends");
+    }
+    if (!seen.insert(name).second) return invalid_input("two classes have the name '" + name + "'");
+  }
+  const auto& [means, deviations] = model.scaling;
+  if (means.empty() && deviations.empty()) return {};
+  if (means.size() != model.input_size() || deviations.size() != means.size()) {
+    return invalid_input("scaling has " + std::to_string(means.size()) + " means and " +
+                         std::to_string(deviations.size()) + " deviations, the model has " +
+                         std::to_string(model.input_size()) + " features");
+  }
+  const bool good =
+      std::all_of(means.begin(), means.end(), [](float v) { return std::isfinite(v); }) &&
+      std::all_of(deviations.begin(), deviations.end(), [](float v) { return std::isfinite(v) && v > 0; });
+  if (good) return {};
+  return invalid_input("scaling needs finite means, and deviations that are finite and above 0");
+}
+
 std::string layout_hash(const ModelDescription& model) {
   Json layout;
   for (const Parameter& p : model.parameters) layout["parameters"].push_back({p.name, p.shape, p.offset});
   layout["input_shape"] = model.input_shape;
   layout["output_shape"] = model.output_shape;
   layout["loss"] = to_string(model.loss);
+  if (!model.class_names.empty()) layout["class_names"] = model.class_names;
+  if (!model.scaling.empty()) layout["scaling"] = scaling_json(model.scaling);
   return sha256_hex(layout.dump());
 }
 
@@ -186,6 +242,9 @@ std::string manifest_json(const ModelDescription& model) {
   }
   json["loss"] = to_string(model.loss);
   json["opset"] = model.opset;
+  if (!model.class_names.empty()) json["class_names"] = model.class_names;
+  if (!model.scaling.empty()) json["scaling"] = scaling_json(model.scaling);
+  if (model.statistics > 0) json["statistics"] = model.statistics;
   for (const Parameter& p : model.parameters) {
     Json item = {{"name", p.name}, {"shape", p.shape}, {"offset", p.offset}};
     for (const auto& [initializer, name] : kInitializerNames) {

@@ -48,6 +48,16 @@ struct Parameter {
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
+/// How a model scales its input, so that all boards scale alike: every feature minus its mean, divided by its
+/// deviation. The graphs do it; what is fed to them is what sensors write. Empty: not at all.
+struct InputScaling {
+  std::vector<float> means;
+  std::vector<float> deviations;  ///< above 0
+
+  [[nodiscard]] bool empty() const { return means.empty(); }
+  friend bool operator==(const InputScaling&, const InputScaling&) = default;
+};
+
 /// What a device needs to know about a model: the manifest of a model package, as a value.
 struct ModelDescription {
   std::string name;
@@ -58,6 +68,10 @@ struct ModelDescription {
   InputType input_type = InputType::kFloat32;
   std::int64_t input_ids = 0;  ///< for kInt64: a sample holds ids from 0 to this - 1
   int opset = 0;
+  std::vector<std::string> class_names;  ///< in the order of the classes; empty: classes are numbers from 0
+  InputScaling scaling;
+  /// Numbers beside theta that predictions need: means and variances of batch normalisations, flat. 0: none.
+  std::size_t statistics = 0;
   std::string hash;  ///< layout_hash(*this), hex
 
   [[nodiscard]] std::size_t dimension() const;    ///< d, the length of theta
@@ -65,12 +79,15 @@ struct ModelDescription {
   [[nodiscard]] std::size_t output_size() const;  ///< floats per sample
   /// Number of classes for cross-entropy, 0 for regression.
   [[nodiscard]] std::size_t classes() const;
+  /// Its name, or its number where classes have no names.
+  [[nodiscard]] std::string class_name(std::size_t number) const;
 
   friend bool operator==(const ModelDescription&, const ModelDescription&) = default;
 };
 
-/// Identifies what theta means: SHA-256 over parameter names, shapes, offsets, input and output shape, and
-/// loss. Two packages with the same hash exchange updates; the graphs may differ (standard or fused
+/// Identifies what theta means: SHA-256 over parameter names, shapes, offsets, input and output shape, loss,
+/// and where they are given class names and scaling: with classes in another order theta means something
+/// else. Two packages with the same hash exchange updates; the graphs may differ (standard or fused
 /// operators).
 [[nodiscard]] std::string layout_hash(const ModelDescription& model);
 
@@ -78,6 +95,9 @@ struct ModelDescription {
 /// a model on numbers. `features` are whole samples; `what` names them.
 [[nodiscard]] Status check_input_ids(const ModelDescription& model, std::span<const float> features,
                                      const std::string& what);
+
+/// kInvalidInput when class names or scaling do not fit the rest, e.g. two names for three classes.
+[[nodiscard]] Status check_names_and_scaling(const ModelDescription& model);
 
 /// The manifest as JSON text, and back. Reading refuses unknown versions, gaps in the layout and a wrong
 /// hash.

@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kInitial = "initial.npy";
+constexpr const char* kCalibration = "calibration.npy";
 constexpr std::uint64_t kMaxGraph = std::uint64_t{1} << 28;
 
 struct GraphFile {
@@ -27,6 +28,7 @@ constexpr GraphFile kGraphs[] = {
     {"train.onnx", &ModelPackage::train_graph, true},
     {"train_fused.onnx", &ModelPackage::fused_train_graph, false},
     {"eval.onnx", &ModelPackage::eval_graph, true},
+    {"inference.onnx", &ModelPackage::inference_graph, false},
 };
 
 std::string checksum(std::span<const float> values) {
@@ -66,6 +68,18 @@ Status read_initial(const fs::path& folder, const Json& checksums, ModelPackage&
   return {};
 }
 
+Status read_calibration(const fs::path& folder, const Json& checksums, ModelPackage& package) {
+  const auto expected = checksums.find(kCalibration);
+  if (expected == checksums.end()) return {};
+  TRY(const auto array, read_npy(folder / kCalibration));
+  TRY(package.calibration, array.as_float32((folder / kCalibration).string()));
+  if (*expected == Json(checksum(package.calibration)) &&
+      package.calibration.size() % package.description.input_size() == 0) {
+    return {};
+  }
+  return changed(folder / kCalibration);
+}
+
 /// Replacing removes what was there: a mistyped path must not delete other files.
 Status check_replaceable(const fs::path& folder) {
   std::error_code ignored;
@@ -93,6 +107,12 @@ Status write_model_package(const ModelPackage& package, const fs::path& folder, 
                          package.description.hash));
     checksums[kInitial] = checksum(package.initial);
   }
+  if (!package.calibration.empty()) {
+    const std::size_t width = package.description.input_size();
+    TRY_STATUS(write_npy(staged.path() / kCalibration, package.calibration,
+                         {package.calibration.size() / width, width}));
+    checksums[kCalibration] = checksum(package.calibration);
+  }
   manifest["files"] = checksums;
   TRY_STATUS(write_file_atomically(staged.path() / kManifest, manifest.dump(2) + "\n"));
   return staged.commit();
@@ -116,6 +136,7 @@ Result<ModelPackage> read_model_package(const fs::path& folder) {
   }
   for (const GraphFile& file : kGraphs) TRY_STATUS(read_graph(folder, file, *checksums, package));
   TRY_STATUS(read_initial(folder, *checksums, package));
+  TRY_STATUS(read_calibration(folder, *checksums, package));
   return package;
 }
 

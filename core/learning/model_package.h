@@ -11,14 +11,21 @@ namespace aflguard {
 
 /// A model package in memory: what `aflguard model build` writes and a device loads.
 /// On disk it is a folder: manifest.json, train.onnx, eval.onnx, and where present train_fused.onnx,
-/// initial.npy. The manifest carries the SHA-256 of every other file. Graphs hold no weights.
+/// inference.onnx, initial.npy, calibration.npy. The manifest carries the SHA-256 of every other file. Graphs
+/// hold no weights.
 struct ModelPackage {
   ModelDescription description;
   std::string train_graph;  ///< theta, x, y -> loss, gradient; standard ONNX operators only
   /// The same function with this project's operators, and with one input theta/NAME and one output
   /// gradient/NAME per parameter, so that a caller can pass views into theta instead of copies; may be empty.
   std::string fused_train_graph;
-  std::string eval_graph;      ///< theta, x -> logits
+  std::string eval_graph;  ///< theta, x -> logits [, statistics of the batch]
+  /// PARAMETER..., [statistics,] x -> logits: the same prediction for a sample alone and in a batch; empty in
+  /// packages that an older version built.
+  std::string inference_graph;
+  /// Samples, features only, on which statistics of normalisations are measured, wherever this model is
+  /// exported or evaluated; may be empty.
+  std::vector<float> calibration;
   std::vector<float> initial;  ///< first theta of parameters with Initializer::kStored; may be empty
 };
 

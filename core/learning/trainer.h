@@ -24,6 +24,16 @@ class Trainer {
   /// Writes `count` * output_size() floats: class scores (logits) or predicted values.
   [[nodiscard]] virtual Status predict(std::span<const float> theta, std::span<const float> features,
                                        std::size_t count, std::span<float> outputs) = 0;
+
+  /// The statistics of normalisations over this batch, model().statistics numbers.
+  [[nodiscard]] virtual Status measure_statistics(std::span<const float> theta,
+                                                  std::span<const float> features, std::size_t count,
+                                                  std::span<float> statistics);
+
+  /// As predict(), with given statistics: what stands beside a sample in the batch does not matter.
+  [[nodiscard]] virtual Status predict_with(std::span<const float> theta, std::span<const float> statistics,
+                                            std::span<const float> features, std::size_t count,
+                                            std::span<float> outputs);
 };
 
 }  // namespace aflguard

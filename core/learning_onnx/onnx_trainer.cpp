@@ -58,6 +58,7 @@ class OnnxTrainer final : public Trainer {
         fused_(options.graph != GraphChoice::kStandard && !package.fused_train_graph.empty()),
         train_graph_(fused_ ? std::move(package.fused_train_graph) : std::move(package.train_graph)),
         eval_graph_(std::move(package.eval_graph)),
+        inference_graph_(std::move(package.inference_graph)),
         options_(options),
         memory_(Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault)) {
     if (fused_) {
@@ -106,29 +107,60 @@ class OnnxTrainer final : public Trainer {
 
   [[nodiscard]] Status predict(std::span<const float> theta, std::span<const float> features,
                                std::size_t count, std::span<float> outputs) override {
+    TRY_STATUS(check_prediction(theta, features, count, outputs));
+    TRY_STATUS(check_input_ids(description_, features, "x"));
+    return count == 0 ? Status{}
+                      : evaluate(theta, features, count, "logits", outputs,
+                                 batched(count, description_.output_shape));
+  }
+
+  [[nodiscard]] Status measure_statistics(std::span<const float> theta, std::span<const float> features,
+                                          std::size_t count, std::span<float> statistics) override {
     if (theta.size() != description_.dimension())
       return wrong_size("theta", theta.size(), description_.dimension());
     if (features.size() != count * description_.input_size()) {
       return wrong_size("x", features.size(), count * description_.input_size());
     }
-    if (outputs.size() != count * description_.output_size()) {
-      return wrong_size("the output buffer", outputs.size(), count * description_.output_size());
+    if (statistics.size() != description_.statistics) {
+      return wrong_size("the buffer of statistics", statistics.size(), description_.statistics);
+    }
+    if (count == 0) return invalid_input("the batch is empty; at least one sample is needed");
+    if (statistics.empty()) return {};
+    return evaluate(theta, features, count, "statistics", statistics,
+                    {static_cast<std::int64_t>(statistics.size())});
+  }
+
+  [[nodiscard]] Status predict_with(std::span<const float> theta, std::span<const float> statistics,
+                                    std::span<const float> features, std::size_t count,
+                                    std::span<float> outputs) override {
+    TRY_STATUS(check_prediction(theta, features, count, outputs));
+    if (statistics.size() != description_.statistics) {
+      return wrong_size("statistics", statistics.size(), description_.statistics);
     }
     if (count == 0) return {};
     TRY_STATUS(check_input_ids(description_, features, "x"));
     try {
-      TRY_STATUS(open(eval_session_, eval_graph_, nullptr));
-      const auto d = static_cast<std::int64_t>(theta.size());
-      const std::array inputs = {float_tensor(theta, {d}), samples(features, count)};
+      TRY_STATUS(open_inference());
+      std::vector<const char*> names;
+      for (const std::string& name : inference_inputs_) names.push_back(name.c_str());
+      std::vector<Ort::Value> inputs;
+      for (const Parameter& parameter : description_.parameters) {
+        const std::vector<std::int64_t> shape(parameter.shape.begin(), parameter.shape.end());
+        inputs.push_back(float_tensor(theta.subspan(parameter.offset, parameter.size()), shape));
+      }
+      if (!statistics.empty()) {
+        inputs.push_back(float_tensor(statistics, {static_cast<std::int64_t>(statistics.size())}));
+      }
+      inputs.push_back(samples(features, count));
       const auto shape = batched(count, description_.output_shape);
       std::array results = {Ort::Value::CreateTensor<float>(memory_, outputs.data(), outputs.size(),
                                                             shape.data(), shape.size())};
-      static constexpr const char* kInputs[] = {"theta", "x"};
       static constexpr const char* kOutputs[] = {"logits"};
-      eval_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 2, kOutputs, results.data(), 1);
+      inference_session_->Run(Ort::RunOptions{nullptr}, names.data(), inputs.data(), inputs.size(), kOutputs,
+                              results.data(), 1);
       return {};
     } catch (const Ort::Exception& problem) {
-      return internal_error("ONNX Runtime could not run the evaluation graph: " + one_line(problem.what()));
+      return internal_error("ONNX Runtime could not run the inference graph: " + one_line(problem.what()));
     }
   }
 
@@ -146,6 +178,57 @@ class OnnxTrainer final : public Trainer {
           std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
     }
   };
+
+  [[nodiscard]] Status check_prediction(std::span<const float> theta, std::span<const float> features,
+                                        std::size_t count, std::span<const float> outputs) const {
+    if (theta.size() != description_.dimension())
+      return wrong_size("theta", theta.size(), description_.dimension());
+    if (features.size() != count * description_.input_size()) {
+      return wrong_size("x", features.size(), count * description_.input_size());
+    }
+    if (outputs.size() != count * description_.output_size()) {
+      return wrong_size("the output buffer", outputs.size(), count * description_.output_size());
+    }
+    return {};
+  }
+
+  /// One output of the evaluation graph, into `result` of that shape.
+  [[nodiscard]] Status evaluate(std::span<const float> theta, std::span<const float> features,
+                                std::size_t count, const char* output, std::span<float> result,
+                                const std::vector<std::int64_t>& shape) {
+    try {
+      TRY_STATUS(open(eval_session_, eval_graph_, nullptr));
+      const auto d = static_cast<std::int64_t>(theta.size());
+      const std::array inputs = {float_tensor(theta, {d}), samples(features, count)};
+      std::array results = {
+          Ort::Value::CreateTensor<float>(memory_, result.data(), result.size(), shape.data(), shape.size())};
+      static constexpr const char* kInputs[] = {"theta", "x"};
+      eval_session_->Run(Ort::RunOptions{nullptr}, kInputs, inputs.data(), 2, &output, results.data(), 1);
+      return {};
+    } catch (const Ort::Exception& problem) {
+      return internal_error("ONNX Runtime could not run the evaluation graph: " + one_line(problem.what()));
+    }
+  }
+
+  [[nodiscard]] Status open_inference() {
+    if (inference_session_) return {};
+    if (inference_graph_.empty()) {
+      return unsupported("the package of model '" + description_.name +
+                         "' has no inference graph; build it again with: aflguard model build");
+    }
+    TRY_STATUS(open(inference_session_, inference_graph_, nullptr));
+    const Ort::AllocatorWithDefaultOptions allocator;
+    inference_inputs_.clear();
+    for (std::size_t i = 0; i < inference_session_->GetInputCount(); ++i) {
+      inference_inputs_.emplace_back(inference_session_->GetInputNameAllocated(i, allocator).get());
+    }
+    const std::size_t wanted = description_.parameters.size() + (description_.statistics > 0 ? 2 : 1);
+    if (inference_inputs_.size() == wanted) return {};
+    inference_session_.reset();
+    return corrupt("the inference graph of model '" + description_.name + "' has " +
+                   std::to_string(inference_inputs_.size()) + " inputs, expected " + std::to_string(wanted) +
+                   "; build the package again");
+  }
 
   [[nodiscard]] Status check_batch(std::span<const float> theta, const Batch& batch,
                                    std::span<const float> gradient) const {
@@ -228,12 +311,15 @@ class OnnxTrainer final : public Trainer {
   std::vector<View> views_;
   std::string train_graph_;
   std::string eval_graph_;
+  std::string inference_graph_;
   OnnxTrainerOptions options_;
   std::optional<FusedOperators> fused_operators_;  // before the sessions, which it must outlive
   Ort::MemoryInfo memory_;
   std::vector<std::int64_t> ids_;  ///< of the samples that the graph reads now
   std::optional<Ort::Session> train_session_;
   std::optional<Ort::Session> eval_session_;
+  std::optional<Ort::Session> inference_session_;
+  std::vector<std::string> inference_inputs_;  ///< parameters in their order, then statistics, x
 };
 
 }  // namespace

@@ -16,7 +16,16 @@
 namespace aflguard::edge {
 
 /// What needs attention, until it is over. The first one is what the status says.
-enum class Alert : std::uint8_t { kSpool, kModel, kTraining, kCertificate, kRefused, kUnanswered };
+enum class Alert : std::uint8_t {
+  kSpool,
+  kModel,
+  kTraining,
+  kCertificate,
+  kRefused,
+  kUnanswered,
+  kExport,
+  kSamples
+};
 
 struct StatusOptions {
   std::string device;
@@ -79,7 +88,7 @@ class StatusPublisher final {
   [[nodiscard]] bool goodbye_said() const { return goodbye_ == 0; }
 
  private:
-  static constexpr std::size_t kAlerts = 6;
+  static constexpr std::size_t kAlerts = 8;
   /// What the latest status said.
   struct Published {
     bool known = false;  ///< the broker was given it on this connection

@@ -45,9 +45,10 @@ fs::path file_ending(const fs::path& folder, const std::string& end) {
   return found.empty() ? fs::path() : found.front();
 }
 
-Result<DatasetFiles> find_files(const fs::path& own) {
+Result<DatasetFiles> find_files(const SampleOrigin& origin) {
+  const fs::path& own = origin.own;
   std::error_code error;
-  DatasetFiles files;
+  DatasetFiles files = origin.table;
   files.features = own;
   if (fs::is_regular_file(own, error)) return files;  // a table
   if (!fs::is_directory(own, error))
@@ -68,7 +69,7 @@ Result<DatasetFiles> find_files(const fs::path& own) {
 
 Result<std::vector<Dataset>> deal_own(const SampleOrigin& origin, std::size_t boards,
                                       const ModelDescription& model) {
-  TRY(const DatasetFiles files, find_files(origin.own));
+  TRY(const DatasetFiles files, find_files(origin));
   TRY(const Dataset all, load_dataset(files, model));
   Random random(origin.seed, lab::kPartitionStream);
   const Shares shares =

@@ -6,6 +6,7 @@
 
 #include "core/base/result.h"
 #include "core/learning/data/dataset.h"
+#include "core/learning/dataset_files.h"
 #include "core/learning/model_description.h"
 
 namespace aflguard::sim {
@@ -14,6 +15,7 @@ namespace aflguard::sim {
 struct SampleOrigin {
   std::string dataset = "mnist";  ///< one of the lab's, dealt out as in its experiments
   std::filesystem::path own;      ///< when not empty: someone's own samples, a CSV file or a folder
+  DatasetFiles table;             ///< how a CSV file of them is to be read; its names of files do not count
   std::uint64_t seed = 1;
 
   [[nodiscard]] std::string text() const { return own.empty() ? dataset : own.string(); }

@@ -248,17 +248,17 @@ class Start final {
     fs::copy(fleet_.model(), card.path() / "model", fs::copy_options::recursive, error);
     if (error) return io_error("cannot copy " + fleet_.model().string() + ": " + error.message());
     TRY(const std::vector<std::string> lines, export_dataset(samples, card.path(), "samples", {}));
-    TRY_STATUS(write_file_atomically(
-        card.path() / "client.toml",
-        fleet::TomlTemplate(fleet::client_configuration(settings, board.name))
-            .set("broker", "host", fleet::toml_text(kBoardHost))
-            .set("broker", "port", std::to_string(board.link_port))
-            .set("broker", "answer_seconds", kAnswerSeconds)
-            .replace_section("data", lines)
-            .set("state", "folder", fleet::toml_text(kind.state_folder(place)))
-            .set("training", "interval_seconds", number(options_.interval_seconds))
-            .set("training", "seed", std::to_string(options_.samples.seed * 1000 + index))
-            .text()));
+    const std::string state = kind.state_folder(place);
+    fleet::TomlTemplate client(fleet::client_configuration(settings, board.name));
+    client.set("broker", "host", fleet::toml_text(kBoardHost))
+        .set("broker", "port", std::to_string(board.link_port))
+        .set("broker", "answer_seconds", kAnswerSeconds)
+        .replace_section("data", lines)
+        .set("state", "folder", fleet::toml_text(state))
+        .set("training", "interval_seconds", number(options_.interval_seconds))
+        .set("training", "seed", std::to_string(options_.samples.seed * 1000 + index));
+    if (options_.export_model) client.set("model", "export", fleet::toml_text(state + "/current.onnx"));
+    TRY_STATUS(write_file_atomically(card.path() / "client.toml", client.text()));
     return card.commit();
   }
 

@@ -15,6 +15,7 @@ struct SimUpOptions {
   SampleOrigin samples;
   BoardPlaces places;
   bool with_gateway = false;
+  bool export_model = false;    ///< every board keeps the newest model as a file beside its state
   double interval_seconds = 1;  ///< at least so long between two updates of a board
   std::chrono::seconds timeout{600};
   bool json = false;

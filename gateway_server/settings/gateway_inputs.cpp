@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/envelope/message_codec.h"
 #include "core/envelope/model_hash.h"
 #include "core/learning/data/npy.h"
 
@@ -36,6 +37,32 @@ Result<GatewayInputs> read_gateway_inputs(const GatewaySettings& settings) {
     TRY(inputs.evaluation, load_dataset(settings.evaluation->data, model));
   }
   return inputs;
+}
+
+Status fit_limits(GatewaySettings::Limits& limits, std::size_t dimension) {
+  const std::size_t update = max_envelope_for(dimension);
+  struct Limit {
+    const char* key;
+    std::size_t& value;
+    std::size_t least;   ///< the model does not work with less
+    std::size_t wanted;  ///< without a key in the file
+  };
+  // A device's new update may come while the rest of its former one is still on its way.
+  for (const Limit& limit : {Limit{"update_bytes", limits.update_bytes, update, update},
+                             Limit{"device_bytes", limits.device_bytes, update, 2 * update},
+                             Limit{"inbox_bytes", limits.inbox_bytes, update, 8 * update},
+                             Limit{"waiting_bytes", limits.waiting_bytes, update, 4 * update},
+                             Limit{"outbox_bytes", limits.outbox_bytes, update, 8 * update}}) {
+    if (!limits.given.contains(limit.key)) {
+      limit.value = std::max(limit.value, limit.wanted);
+    } else if (limit.value < limit.least) {
+      return invalid_input("[limits] " + std::string(limit.key) + " is " + std::to_string(limit.value) +
+                           ", and an update of a model with " + std::to_string(dimension) +
+                           " parameters has up to " + std::to_string(update) +
+                           " bytes; raise the key, or leave it out to have it fitted to the model");
+    }
+  }
+  return {};
 }
 
 void spell_out_guard(std::span<const GuardKind> kinds, GatewaySettings& settings) {

@@ -25,6 +25,10 @@ struct GatewayInputs {
 /// kInvalidInput, kNotFound or kCorrupt, naming the file.
 [[nodiscard]] Result<GatewayInputs> read_gateway_inputs(const GatewaySettings& settings);
 
+/// Makes room for the messages of a model with so many parameters where the file leaves a limit open.
+/// kInvalidInput, naming key and number, when a limit in the file is too low for the model to work at all.
+[[nodiscard]] Status fit_limits(GatewaySettings::Limits& limits, std::size_t dimension);
+
 /// Writes the defaults of the guard's options out, so that what stores and recordings say of a guard keeps
 /// its meaning when a later version has other defaults. An unknown guard is left to make_guard.
 void spell_out_guard(std::span<const GuardKind> kinds, GatewaySettings& settings);

@@ -106,7 +106,8 @@ std::size_t default_memory() {
 void read_limits(ConfigFile& file, GatewaySettings& settings) {
   auto table = file.table("limits");
   GatewaySettings::Limits& limits = settings.limits;
-  const auto read = [&table](const char* key, std::size_t& value, std::int64_t low) {
+  const auto read = [&table, &limits](const char* key, std::size_t& value, std::int64_t low) {
+    if (table.has(key)) limits.given.insert(key);
     value = static_cast<std::size_t>(
         table.integer_or(key, static_cast<std::int64_t>(value), low, std::int64_t{1} << 40));
   };

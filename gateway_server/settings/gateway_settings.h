@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/aggregation/guard_kind.h"
@@ -74,7 +75,8 @@ struct GatewaySettings {
     std::size_t device_updates = 2;          ///< of one device among those that wait
     std::size_t outbox_bytes = 128u << 20;   ///< answers on their way
     Seconds silence{120};
-    std::size_t workers = 0;  ///< threads that verify; 0: from the number of cores
+    std::size_t workers = 0;      ///< threads that verify; 0: from the number of cores
+    std::set<std::string> given;  ///< keys that the file has; the others are fitted to the model
   };
   struct Replies {
     double models_per_second = 100;

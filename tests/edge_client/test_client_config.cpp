@@ -97,7 +97,7 @@ TEST("The example file mentions every key, and nothing but keys") {
         problem.substr(problem.find(": ") + 2, problem.find(" goes with") - problem.find(": ") - 2));
   }
   TEST_ASSERT_TRUE(complaints == (std::set<std::string>{"[data] images", "[data] features", "[data] labels",
-                                                        "[data] keep_samples"}));
+                                                        "[data] keep_samples", "[topic] filter"}));
   // A key that the reader asks for and the example lacks would be missing here.
   auto file = ConfigFile::parse("[x]\nunknown = 1\n", "c.toml");
   ASSERT_OK(file);
@@ -141,4 +141,28 @@ TEST("The encoding of updates is one by name, or chosen for each of them") {
   const Reading wrong = reading(kLeast + "[training]\nencoding = \"int16\"\n");
   TEST_ASSERT_EQUAL_size_t(1, wrong.problems.size());
   ASSERT_CONTAINS(wrong.problems[0], "encoding");
+}
+
+TEST("An export, its command and a topic are read, and keys without what they belong to are reported") {
+  const Reading full = reading(kLeast +
+                               "follow = true\n[model]\nexport = \"m.onnx\"\nexport_interval_seconds = 2\n"
+                               "on_model = [\"a\", \"b\"]\n[topic]\nfilter = \"x/#\"\npayload = \"json\"\n"
+                               "fields = [\"t\", 1]\nport = 1884\n");
+  TEST_ASSERT_TRUE_MESSAGE(full.problems.empty(), full.problems.empty() ? "" : full.problems[0].c_str());
+  TEST_ASSERT_EQUAL_STRING("dir/m.onnx", full.config.model_export.file.c_str());
+  TEST_ASSERT_TRUE(full.config.model_export.interval == 2s);
+  TEST_ASSERT_EQUAL_size_t(2, full.config.model_export.on_model.size());
+  TEST_ASSERT_TRUE(full.config.topic->rows.json);
+  TEST_ASSERT_TRUE((full.config.topic->rows.fields == std::vector<std::string>{"t", "1"}));
+  TEST_ASSERT_EQUAL_INT(1884, full.config.topic->port);
+  const auto problem = [](const std::string& more) {
+    const Reading wrong = reading(kLeast + more);
+    return wrong.problems.empty() ? std::string("(none)") : wrong.problems[0];
+  };
+  ASSERT_CONTAINS(problem("[model]\non_model = [\"a\"]\n"), "on_model goes with export");
+  ASSERT_CONTAINS(problem("[topic]\nfields = [\"a\"]\n"), "fields goes with filter");
+  ASSERT_CONTAINS(problem("[topic]\nfilter = \"a\"\n"), "filter goes with follow = true");
+  ASSERT_CONTAINS(problem("follow = true\n[topic]\nfilter = \"a\"\npayload = \"json\"\n"),
+                  "must name the columns");
+  ASSERT_CONTAINS(problem("follow = true\n[topic]\nfilter = \"a\"\nkey = \"k\"\n"), "key goes with ca");
 }

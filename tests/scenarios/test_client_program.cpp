@@ -13,6 +13,7 @@
 #include "models/zoo/zoo_package.h"
 #include "tests/scenarios/device_rig.h"
 #include "tests/support/jumping_clock.h"
+#include "tests/support/programs.h"
 
 using namespace aflguard;
 using namespace aflguard::edge;
@@ -379,4 +380,72 @@ TEST("A second client on the same state folder does not start") {
   const auto second = rig.run_client({"--config", "client.toml"});
   TEST_ASSERT_EQUAL_INT(1, second.exit_code);
   ASSERT_CONTAINS(second.output, "in use by another process");
+}
+
+TEST("The newest model is kept as a file that predicts on the board, whole at every moment of a power cut") {
+  ModelPackage package =
+      models::build_zoo_package("logistic-regression", {.features = 2, .classes = 2}).value();
+  package.description.class_names = {"idle", "run"};
+  package.description.hash = layout_hash(package.description);
+  DeviceRig rig(package);
+  std::string table = "\"t\";\"p\";\"state\"\r\n";
+  for (int i = 0; i < 40; ++i) {
+    table +=
+        i % 2 == 0 ? "-1," + std::to_string(i) + ";-2;idle\r\n" : "1," + std::to_string(i) + ";2;run\r\n";
+  }
+  ASSERT_OK(write_file_atomically(rig.folder / "readings.csv", table));
+  const std::string said = (rig.folder / "said").string();
+  rig.write_config(
+      "format = \"csv\"\nfile = \"readings.csv\"\n",
+      "[model]\nexport = \"current.onnx\"\nexport_interval_seconds = 0\non_model = [\"touch\", \"" + said +
+          "\"]\n");
+  const std::vector<std::string> predict = {"predict", "--config", (rig.folder / "client.toml").string()};
+  ASSERT_CONTAINS(rig.run_client(predict).output, "no exported model yet");
+  rig.gateway->publish_model();
+  Random random(9);
+  for (int i = 0; i < 4; ++i) {
+    rig.start_client();
+    const auto wanted = rig.gateway->applied() + 1 + random.below(6);
+    rig.until([&] { return rig.gateway->applied() >= wanted && fs::exists(rig.folder / "current.onnx"); },
+              "updates");
+    rig.end_client(SIGKILL);
+    ASSERT_OK(write_file_atomically(rig.folder / "rows.csv", std::string_view("t;p\n-5,5;-5\n5;5\n")));
+    const auto outcome = run_program({"sh", "-c",
+                                      "'" + program("aflguard-client") + "' predict --config '" + predict[2] +
+                                          "' <'" + (rig.folder / "rows.csv").string() + "'"},
+                                     rig.folder.path());
+    ASSERT_OK(outcome);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(0, outcome->exit_code, outcome->output.c_str());
+    TEST_ASSERT_EQUAL_STRING("idle 0.5000\nidle 0.5000\n", outcome->output.c_str());  // theta is zero
+  }
+  TEST_ASSERT_TRUE(fs::exists(said));
+}
+
+TEST("Rows that cannot be predicted are named, the others are, with or without labels") {
+  ModelPackage package =
+      models::build_zoo_package("logistic-regression", {.features = 2, .classes = 2}).value();
+  DeviceRig rig(package);
+  ASSERT_OK(
+      write_file_atomically(rig.folder / "readings.csv", std::string_view("a,b,label\n1,2,0\n3,4,1\n")));
+  rig.write_config("format = \"csv\"\nfile = \"readings.csv\"\n", "[model]\nexport = \"current.onnx\"\n");
+  rig.gateway->publish_model();
+  rig.start_client();
+  rig.until([&] { return fs::exists(rig.folder / "current.onnx"); }, "a model");
+  const auto predict = [&](const std::string& rows, const std::string& more = "") {
+    ASSERT_OK(write_file_atomically(rig.folder / "rows.csv", rows));
+    const auto outcome = run_program({"sh", "-c",
+                                      "'" + program("aflguard-client") + "' predict --config client.toml " +
+                                          more + " <rows.csv 2>problems"},
+                                     rig.folder.path());
+    ASSERT_OK(outcome);
+    return *outcome;
+  };
+  TEST_ASSERT_EQUAL_STRING("0 0.5000\n", predict("a,b,label\n1,2,7\n").output.c_str());
+  TEST_ASSERT_EQUAL_STRING("0 0.5000\n0 0.5000\n", predict("1,2\n3,4\n").output.c_str());
+  const ProgramOutcome bad = predict("1,2\nx,2\n3,4\n");
+  TEST_ASSERT_EQUAL_INT(1, bad.exit_code);
+  TEST_ASSERT_EQUAL_STRING("0 0.5000\n?\n0 0.5000\n", bad.output.c_str());
+  ASSERT_CONTAINS(read_text_file(rig.folder / "problems").value(), "line 2, column 1: 'x' is not a number");
+  ASSERT_CONTAINS(predict("1,2\n", "--json").output,
+                  "{\"class\": \"0\", \"number\": 0, \"probability\": 0.5");
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/learning/data/csv_delimiter.h"
+
 namespace aflguard {
 namespace {
 
@@ -45,6 +47,11 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, char delimi
   if (!std::filesystem::is_regular_file(path, error)) {
     return invalid_input(path.string() + " is not a regular file");
   }
+  return open_stream(path, delimiter, limits);
+}
+
+Result<CsvReader> CsvReader::open_stream(const std::filesystem::path& path, char delimiter,
+                                         const CsvLimits& limits) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return io_error("cannot open " + path.string());
   return CsvReader(path, std::move(file), delimiter, limits);
@@ -157,6 +164,9 @@ Result<bool> CsvReader::next(std::vector<std::string_view>& fields) {
     TRY(const bool more, next_line());
     if (!more) return false;
   } while (trimmed(line_).empty());
+  if (delimiter_ == kFindDelimiter) {
+    delimiter_ = find_delimiter(line_ + "\n" + buffer_.substr(position_));
+  }
   if (rows_++ == limits_.rows) return error_here("more than " + std::to_string(limits_.rows) + " rows");
   TRY_STATUS(split(fields));
   return true;

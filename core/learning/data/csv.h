@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/learning/data/csv_cells.h"
 #include "core/learning/data/dataset.h"
 #include "core/learning/data/sample_range.h"
 
 namespace aflguard {
+
+/// As a delimiter: found out from the first lines.
+inline constexpr char kFindDelimiter = '\0';
 
 struct CsvLimits {
   std::size_t line_bytes = std::size_t{1} << 20;
@@ -26,9 +30,13 @@ struct CsvLimits {
 /// mark, carriage returns at line ends and empty lines are skipped.
 class CsvReader final {
  public:
-  /// `delimiter` ' ' means any run of blanks and tabs, as in tables written for people.
+  /// `delimiter` ' ' means any run of blanks and tabs, as in tables written for people; kFindDelimiter means
+  /// what the first lines look like.
   [[nodiscard]] static Result<CsvReader> open(const std::filesystem::path& path, char delimiter = ',',
                                               const CsvLimits& limits = {});
+  /// The same for what need not be a file: a pipe, a terminal.
+  [[nodiscard]] static Result<CsvReader> open_stream(const std::filesystem::path& path, char delimiter = ',',
+                                                     const CsvLimits& limits = {});
   /// The same for a file that grows: next() gives whole lines only, and after it gave false it can be called
   /// again when more has come.
   [[nodiscard]] static Result<CsvReader> follow(const std::filesystem::path& path, char delimiter = ',',
@@ -41,6 +49,11 @@ class CsvReader final {
   [[nodiscard]] Error error_here(std::string_view message) const;
   /// "FILE: line N, column M: " in front; `column` counts from 0, the message counts from 1.
   [[nodiscard]] Error error_at(std::size_t column, std::string_view message) const;
+  /// What separates the fields; kFindDelimiter until the first row was read.
+  [[nodiscard]] char delimiter() const { return delimiter_; }
+  /// Of the row that next() gave last, from 1.
+  [[nodiscard]] std::size_t line() const { return line_number_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Bytes of the file that next() has consumed.
   [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
 
@@ -72,14 +85,29 @@ class CsvReader final {
 
 enum class CsvHeader : std::uint8_t { kDetect, kPresent, kAbsent };
 
+/// What becomes of a cell without a value.
+enum class MissingCells : std::uint8_t {
+  kRefuse,  ///< its row is not a sample
+  kSkip,    ///< its row is left out
+  kZero,    ///< it counts as 0
+  kMean,    ///< it counts as the mean of its column
+};
+
 /// How a table becomes a data set.
 struct CsvOptions {
-  char delimiter = ',';
+  char delimiter = ',';                   ///< or kFindDelimiter
   CsvHeader header = CsvHeader::kDetect;  ///< kDetect: a first row without any number is a header
   std::string label_column = {};          ///< a header's name or a number from 0; empty: the last column
-  std::size_t classes = 0;                ///< labels are first_label, ..., first_label + classes - 1;
-                                          ///< 0: regression, the label column holds values
+  std::vector<std::string> columns = {};  ///< the features, in this order; empty: all others
+  std::vector<std::string> ignore = {};   ///< neither features nor label
+  MissingCells missing = MissingCells::kRefuse;
+  DecimalMark decimal = DecimalMark::kDetect;
+  std::size_t classes = 0;  ///< labels are first_label, ..., first_label + classes - 1;
+                            ///< 0: regression, the label column holds values
   std::int64_t first_label = 0;
+  bool with_labels = true;                     ///< false: rows may have none, and every sample gets class 0
+  std::vector<std::string> class_names = {};   ///< labels are these texts instead of numbers
+  std::vector<float> feature_means = {};       ///< for kMean; empty: those of the table
   bool pixels = false;                         ///< features are whole numbers 0-255, kept as bytes
   std::int64_t ids = 0;                        ///< above 0: features are whole numbers below it
   std::vector<std::size_t> sample_shape = {};  ///< of all other columns, in order; empty: {number of them}

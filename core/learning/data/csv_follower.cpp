@@ -30,6 +30,7 @@ Result<bool> CsvFollower::look() {
     reader_.emplace(std::move(reader));
     identity_ = found;
     begun_ = false;
+    rows_.restart();
   }
   return true;
 }
@@ -42,8 +43,8 @@ Status CsvFollower::read_rows() {
     if (more.ok() && !*more) return {};
     if (more.ok() && !begun_) {
       TRY(const bool header, rows_.begin(*reader_, fields));
-      begun_ = true;
       if (header) continue;
+      begun_ = true;
     }
     const Status added = more.ok() ? rows_.add(*reader_, fields) : Status(more.error());
     if (added.ok()) {
@@ -64,6 +65,7 @@ Result<std::size_t> CsvFollower::poll() {
     reader_.reset();  // the next call starts at the file's beginning: its columns may be right by then
     return status.error();
   }
+  rows_.fill_missing();
   return added_;
 }
 

@@ -22,6 +22,7 @@ struct Dataset {
   std::vector<float> values;           ///< regression: one value per sample
   std::vector<std::int64_t> subjects;  ///< who produced each sample; may be empty
   std::size_t classes = 0;             ///< 0 for regression
+  std::size_t left_out = 0;            ///< rows of its table that were left out because a cell had no value
 
   [[nodiscard]] std::size_t size() const { return classes > 0 ? labels.size() : values.size(); }
   [[nodiscard]] std::size_t sample_size() const;

@@ -59,3 +59,29 @@ TEST("A missing format, a missing file and a negative range are refused") {
   ASSERT_CONTAINS(message_of(reading("format = \"csv\"\nfile = \"t\"\nfirst = -1\n").status), "first is -1");
   ASSERT_CONTAINS(message_of(reading("format = \"csv\"\nfile = \"t\"\ncount = 0\n").status), "count is 0");
 }
+
+TEST(
+    "A table's delimiter, columns, missing cells and decimal mark are keys, found out or strict by default") {
+  const std::string table = "format = \"csv\"\nfile = \"t\"\n";
+  const Reading plain = reading(table);
+  TEST_ASSERT_EQUAL_CHAR(kFindDelimiter, plain.files.delimiter);
+  TEST_ASSERT_TRUE(plain.files.missing == MissingCells::kRefuse);
+  const Reading told = reading(
+      table + "delimiter = \"tab\"\nignore = [\"time\", 7]\nmissing = \"mean\"\ndecimal = \"comma\"\n");
+  ASSERT_OK(told.status);
+  TEST_ASSERT_EQUAL_CHAR('\t', told.files.delimiter);
+  TEST_ASSERT_TRUE((told.files.ignore == std::vector<std::string>{"time", "7"}));
+  TEST_ASSERT_TRUE(told.files.missing == MissingCells::kMean);
+  TEST_ASSERT_TRUE(told.files.decimal == DecimalMark::kComma);
+  TEST_ASSERT_TRUE(
+      (reading(table + "columns = [2, \"a\"]\n").files.columns == std::vector<std::string>{"2", "a"}));
+  ASSERT_CONTAINS(message_of(reading(table + "columns = [1]\nignore = [2]\n").status),
+                  "ignore does not go with columns");
+  ASSERT_CONTAINS(message_of(reading(table + "delimiter = \";;\"\n").status), "must be one letter");
+  ASSERT_CONTAINS(message_of(reading(table + "missing = \"drop\"\n").status), "missing");
+  ASSERT_CONTAINS(message_of(reading(table + "ignore = [1.5]\n").status), "list of names or numbers");
+  ASSERT_CONTAINS(message_of(reading(table + "labels = \"a\"\n").status), "aflguard model build --labels");
+  ASSERT_CONTAINS(
+      message_of(reading("format = \"npy\"\nfeatures = \"x\"\nlabels = \"y\"\nmissing = \"skip\"\n").status),
+      "missing goes with format = \"csv\"");
+}

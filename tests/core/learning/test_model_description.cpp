@@ -97,3 +97,42 @@ TEST("Ids are whole numbers below the limit; a model on numbers takes any") {
   TEST_ASSERT_FALSE(check_input_ids(model, std::vector<float>{0, 1, 4}, "x").ok());
   TEST_ASSERT_FALSE(check_input_ids(model, std::vector<float>{0, 1, -1}, "x").ok());
 }
+
+TEST("Class names, scaling and statistics read back, and the first two change what theta means") {
+  ModelDescription model = small_model();
+  model.class_names = {"idle", "run"};
+  model.scaling = {{0.1F, -2, 3e-7F}, {1, 0.3F, 1e-3F}};
+  model.statistics = 12;
+  model.hash = layout_hash(model);
+  const auto read = parse_manifest(manifest_json(model));
+  ASSERT_OK(read);
+  TEST_ASSERT_TRUE(*read == model);
+  TEST_ASSERT_EQUAL_STRING("run", read->class_name(1).c_str());
+  TEST_ASSERT_EQUAL_STRING("1", small_model().class_name(1).c_str());
+  ModelDescription other = model;
+  other.class_names = {"run", "idle"};
+  TEST_ASSERT_FALSE(layout_hash(other) == model.hash);
+  other = model;
+  other.scaling.means[0] = 0.2F;
+  TEST_ASSERT_FALSE(layout_hash(other) == model.hash);
+  other = model;
+  other.statistics = 0;
+  TEST_ASSERT_TRUE(layout_hash(other) == model.hash);
+}
+
+TEST("Names and scaling that do not fit the model are refused") {
+  const auto problem = [](std::vector<std::string> names, InputScaling scaling) {
+    ModelDescription model = small_model();
+    model.class_names = std::move(names);
+    model.scaling = std::move(scaling);
+    return testing::message_of(check_names_and_scaling(model));
+  };
+  ASSERT_CONTAINS(problem({"a"}, {}), "1 class names, the model has 2 classes");
+  ASSERT_CONTAINS(problem({"a", "a"}, {}), "two classes have the name 'a'");
+  for (const char* bad : {"", "a,b", "\"a\"", " a", "a\n"})
+    ASSERT_CONTAINS(problem({"x", bad}, {}), "must be 1 to 64");
+  TEST_ASSERT_EQUAL_STRING("(no error)", problem({"x", std::string(64, 'y')}, {}).c_str());
+  ASSERT_CONTAINS(problem({"x", std::string(65, 'y')}, {}), "must be 1 to 64 bytes");
+  ASSERT_CONTAINS(problem({}, {{1, 2}, {1, 1}}), "2 means and 2 deviations, the model has 3 features");
+  ASSERT_CONTAINS(problem({}, {{1, 2, 3}, {1, 0, 1}}), "above 0");
+}

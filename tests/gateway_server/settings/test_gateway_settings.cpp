@@ -1,7 +1,9 @@
 #include <regex>
 
+#include "core/envelope/message_codec.h"
 #include "core/system/atomic_file.h"
 #include "core/system/process_memory.h"
+#include "gateway_server/settings/gateway_inputs.h"
 #include "gateway_server/settings/gateway_settings.h"
 #include "tests/support/test.h"
 
@@ -94,4 +96,28 @@ TEST("Encodings of updates are taken as they are listed, and float32 always") {
   TEST_ASSERT_TRUE(one->training.taken.has(Encoding::kInt8));
   TEST_ASSERT_FALSE(one->training.taken.has(Encoding::kInt4));
   ASSERT_CONTAINS(message_of(taken("encodings = [\"int7\"]")), "has \"int7\", may have");
+}
+
+TEST("Limits that the file leaves open make room for the model, and one that is too low names its key") {
+  constexpr std::size_t kLarge = 25'000'000;
+  GatewaySettings::Limits limits;
+  ASSERT_OK(fit_limits(limits, kLarge));
+  TEST_ASSERT_EQUAL_size_t(max_envelope_for(kLarge), limits.update_bytes);
+  TEST_ASSERT_EQUAL_size_t(2 * max_envelope_for(kLarge), limits.device_bytes);
+  GatewaySettings::Limits small;
+  ASSERT_OK(fit_limits(small, 1000));
+  TEST_ASSERT_EQUAL_size_t(GatewaySettings::Limits().update_bytes, small.update_bytes);
+  for (const char* key : {"update_bytes", "device_bytes", "inbox_bytes", "waiting_bytes", "outbox_bytes"}) {
+    GatewaySettings::Limits given;
+    given.given = {key};
+    const std::string message = testing::message_of(fit_limits(given, 100 * kLarge));
+    ASSERT_CONTAINS(message, "[limits] " + std::string(key) + " is ");
+    ASSERT_CONTAINS(message, "2500000000 parameters");
+  }
+  GatewaySettings::Limits exact;
+  exact.given = {"update_bytes"};
+  exact.update_bytes = max_envelope_for(kLarge);
+  ASSERT_OK(fit_limits(exact, kLarge));
+  --exact.update_bytes;
+  TEST_ASSERT_FALSE(fit_limits(exact, kLarge).ok());
 }

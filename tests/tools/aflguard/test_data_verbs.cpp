@@ -147,3 +147,31 @@ TEST("An import of wrong files fails with one line and leaves the data folder em
   ASSERT_CONTAINS(outcome.last_line(), "train-images-idx3-ubyte has 5 bytes, expected 47040016");
   TEST_ASSERT_FALSE(fs::exists(session.data / "mnist"));
 }
+
+TEST("A table is checked against the model before a fleet exists") {
+  Session session;
+  const std::string build = "'" + testing::program("aflguard") + "' model build --zoo logistic-regression";
+  const auto made = run_program({"sh", "-c", build + " --features 2 --classes 2 --labels idle,run -o model"},
+                                session.folder.path());
+  ASSERT_OK(made);
+  TEST_ASSERT_EQUAL_INT_MESSAGE(0, made->exit_code, made->output.c_str());
+  ASSERT_OK(write_file_atomically(session.folder / "good.csv",
+                                  std::string_view("when;t;p;state\r\n1.2.2026;\"1,5\";2;idle\r\n"
+                                                   "1.2.2026;;4;run\r\n1.2.2026;-3,5;6;run\r\n")));
+  const Json good = session.json("check good.csv --model model --missing skip");
+  TEST_ASSERT_EQUAL_STRING("aflguard.data.check/1", good.at("schema").get<std::string>().c_str());
+  TEST_ASSERT_EQUAL_INT(3, good.at("rows").get<int>());
+  TEST_ASSERT_EQUAL_INT(2, good.at("used").get<int>());
+  TEST_ASSERT_TRUE((good.at("classes") == Json{{"idle", 1}, {"run", 1}}));
+  TEST_ASSERT_TRUE(
+      (good.at("columns").at(0) == Json{{"name", "t"}, {"min", -3.5}, {"max", 1.5}, {"missing", 1}}));
+  TEST_ASSERT_TRUE((good.at("skipped").at(0).at("first_line") == 3));
+  TEST_ASSERT_TRUE(good.at("delimiter") == ";");
+  TEST_ASSERT_TRUE(good.at("problems").empty());
+  TEST_ASSERT_EQUAL_INT(0, session.run("check good.csv --model model --missing skip").exit_code);
+  const ProgramOutcome strict = session.run("check good.csv --model model");
+  TEST_ASSERT_EQUAL_INT(1, strict.exit_code);
+  ASSERT_CONTAINS(strict.output, "line 3, column 2");
+  TEST_ASSERT_EQUAL_INT(2, session.run("check good.csv").exit_code);
+  TEST_ASSERT_EQUAL_INT(1, session.run("check none.csv --model model").exit_code);
+}

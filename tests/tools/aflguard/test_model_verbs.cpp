@@ -237,3 +237,42 @@ TEST("A wrong command line is exit 2, help is exit 0 with an example") {
     ASSERT_CONTAINS(help.output, "Example");
   }
 }
+
+TEST("Class names and scaling go into the package, and names that do not fit are refused") {
+  Session session;
+  ASSERT_OK(
+      write_file_atomically(session.folder / "t.csv", std::string_view("a,b,state\n1,10,idle\n3,30,run\n")));
+  const std::string build = "build --zoo logistic-regression --features 2 --classes 2 ";
+  session.succeed(build + "--labels idle,run --standardise t.csv -o small");
+  const Json info = session.json("info small");
+  TEST_ASSERT_TRUE((info.at("class_names") == Json::array({"idle", "run"})));
+  TEST_ASSERT_TRUE((info.at("scaling").at("means") == Json::array({2.0, 20.0})));
+  TEST_ASSERT_TRUE((info.at("scaling").at("deviations") == Json::array({1.0, 10.0})));
+  session.succeed(build + "-o plain");
+  TEST_ASSERT_FALSE(session.json("info plain").contains("class_names"));
+  TEST_ASSERT_FALSE(session.json("info plain").at("hash") == info.at("hash"));
+  session.fail(build + "--labels idle -o other", "1 class names, the model has 2 classes");
+  session.fail(build + "--labels off,on --standardise t.csv -o other", "'idle' is not one of off, on");
+}
+
+TEST("An export with batch normalisation needs samples, from the package or the command line") {
+  Session session;
+  const std::string build = "build --zoo resnet20 --input 1x8x8 --classes 3 ";
+  session.succeed(build + "-o bare");
+  session.succeed("init bare --seed 1 -o theta.npy");
+  session.fail("export bare --theta theta.npy -o m.onnx", "--statistics FILE");
+  TEST_ASSERT_FALSE(fs::exists(session.folder / "m.onnx"));
+  std::vector<float> x(300 * 64);
+  std::string table;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i * 31 % 17) / 17.0F;
+    table += std::to_string(x[i]) + (i % 64 == 63 ? "," + std::to_string(i / 64 % 3) + "\n" : ",");
+  }
+  session.floats("x.npy", x, {300, 1, 8, 8});
+  ASSERT_OK(write_file_atomically(session.folder / "x.csv", table));
+  session.succeed("export bare --theta theta.npy --statistics x.csv -o a.onnx");
+  session.succeed(build + "--calibration x.npy -o own");
+  TEST_ASSERT_EQUAL_INT(256, session.json("info own").at("calibration_samples").get<int>());
+  TEST_ASSERT_TRUE(session.json("info own").at("hash") == session.json("info bare").at("hash"));
+  session.succeed("export own --theta theta.npy -o b.onnx");
+}

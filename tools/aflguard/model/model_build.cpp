@@ -4,7 +4,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "core/learning/data/npy.h"
 #include "core/learning/data/shape.h"
+#include "core/learning/dataset_files.h"
+#include "core/learning/input_scaling.h"
+#include "core/learning/normalisation_statistics.h"
 #include "models/package_request.h"
 
 namespace aflguard::cli {
@@ -46,6 +50,61 @@ Result<models::PackageRequest> request_of(const ModelBuildOptions& options) {
   return request;
 }
 
+Result<Dataset> read_samples(const std::string& file, const ModelBuildOptions& options,
+                             const ModelDescription& model) {
+  TRY(const DatasetFiles files, table_files(file, options.table));
+  return load_dataset(files, model);
+}
+
+/// What the package says beside the graphs: class names, and scaling measured on a table.
+Status add_data_facts(const ModelBuildOptions& options, ModelDescription description,
+                      models::PackageOptions& settings) {
+  settings.class_names = options.labels;
+  description.class_names = options.labels;
+  TRY_STATUS(check_names_and_scaling(description));
+  if (options.standardise.empty()) return {};
+  TRY(const Dataset data, read_samples(options.standardise, options, description));
+  settings.scaling = measure_scaling(data);
+  return {};
+}
+
+Result<std::vector<float>> read_calibration(const ModelBuildOptions& options, const ModelDescription& model) {
+  if (!options.calibration.ends_with(".npy")) {
+    TRY(const Dataset data, read_samples(options.calibration, options, model));
+    return calibration_features(data, kPackagedCalibrationSamples);
+  }
+  TRY(const NpyArray array, read_npy(options.calibration));
+  Dataset data;
+  data.sample_shape = model.input_shape;
+  TRY(auto features, array.as_float32(options.calibration));
+  if (features.empty() || features.size() % model.input_size() != 0) {
+    return invalid_input(options.calibration + " holds " + std::to_string(features.size()) +
+                         " numbers, a sample has " + std::to_string(model.input_size()));
+  }
+  data.values.resize(features.size() / model.input_size());
+  data.features = std::move(features);
+  return calibration_features(data, kPackagedCalibrationSamples);
+}
+
+/// Samples for the statistics of normalisations, where the model has some that are measured.
+Status add_calibration(const ModelBuildOptions& options, models::BuiltPackage& built) {
+  const bool measured = built.package.description.statistics > 0;
+  if (options.calibration.empty()) {
+    if (measured) {
+      built.notes.push_back(
+          "batch normalisation uses the statistics of each batch; for predictions of single samples (export, "
+          "boards) add --calibration FILE: 256 of its samples, features only, go into the package");
+    }
+    return {};
+  }
+  if (!measured) {
+    built.notes.push_back("--calibration is not needed: the model has no normalisation that is measured");
+    return {};
+  }
+  TRY(built.package.calibration, read_calibration(options, built.package.description));
+  return {};
+}
+
 void report(const ModelBuildOptions& options, const models::BuiltPackage& built) {
   const ModelDescription& model = built.package.description;
   for (const std::string& note : built.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -64,8 +123,12 @@ void report(const ModelBuildOptions& options, const models::BuiltPackage& built)
 }  // namespace
 
 Status build_model(const ModelBuildOptions& options) {
-  TRY(const models::PackageRequest request, request_of(options));
-  TRY(const models::BuiltPackage built, models::make_package(request));
+  TRY(models::PackageRequest request, request_of(options));
+  request.add_facts = [&options](const ModelDescription& shapes, models::PackageOptions& settings) {
+    return add_data_facts(options, shapes, settings);
+  };
+  TRY(models::BuiltPackage built, models::make_package(request));
+  TRY_STATUS(add_calibration(options, built));
   TRY_STATUS(write_model_package(built.package, options.folder, options.force));
   report(options, built);
   return {};

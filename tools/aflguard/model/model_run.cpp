@@ -26,11 +26,17 @@ Json describe(const ModelPackage& package) {
   if (model.input_type == InputType::kInt64) document["input_ids"] = model.input_ids;
   document["output_shape"] = model.output_shape;
   document["classes"] = model.classes();
+  if (!model.class_names.empty()) document["class_names"] = model.class_names;
   document["loss"] = to_string(model.loss);
   document["hash"] = model.hash;
   document["opset"] = model.opset;
   document["fused"] = !package.fused_train_graph.empty();
   document["stored_start"] = !package.initial.empty();
+  document["statistics"] = model.statistics;
+  document["calibration_samples"] = package.calibration.size() / model.input_size();
+  if (!model.scaling.empty()) {
+    document["scaling"] = {{"means", model.scaling.means}, {"deviations", model.scaling.deviations}};
+  }
   for (const Parameter& p : model.parameters) {
     document["parameters"].push_back({{"name", p.name}, {"shape", p.shape}, {"offset", p.offset}});
   }
@@ -55,6 +61,16 @@ Status show_model(const ModelRunOptions& options) {
               std::string(to_string(model.loss)).c_str());
   std::printf("layout %s, opset %d, graphs: standard%s\n", model.hash.c_str(), model.opset,
               package.fused_train_graph.empty() ? "" : " and fused");
+  if (!model.class_names.empty()) {
+    std::string names;
+    for (const std::string& name : model.class_names) names += (names.empty() ? "" : ", ") + name;
+    std::printf("classes %s\n", names.c_str());
+  }
+  if (!model.scaling.empty()) std::printf("input is standardised with means and deviations in the package\n");
+  if (model.statistics > 0) {
+    std::printf("normalisation statistics: %zu, measured on %zu calibration samples of the package\n",
+                model.statistics, package.calibration.size() / model.input_size());
+  }
   std::printf("%10s  %-20s %s\n", "offset", "shape", "name");
   for (const Parameter& p : model.parameters) {
     std::printf("%10zu  %-20s %s\n", p.offset, shape_text(p.shape).c_str(), p.name.c_str());

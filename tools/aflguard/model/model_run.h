@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "tools/aflguard/table_options.h"
 
 namespace aflguard::cli {
 
@@ -12,8 +13,10 @@ namespace aflguard::cli {
 struct ModelRunOptions {
   std::string folder;
   std::string theta;
-  std::string store;  ///< a gateway's, instead of theta
-  std::string npy;    ///< also write the parameters there
+  std::string store;       ///< a gateway's, instead of theta
+  std::string npy;         ///< also write the parameters there
+  std::string statistics;  ///< a table of samples for the statistics of normalisations
+  TableOptions table;      ///< how it is to be read
   std::string x;
   std::string y;
   std::string output;

@@ -11,6 +11,7 @@
 #include "datasets/folders.h"
 #include "datasets/install.h"
 #include "datasets/manifest.h"
+#include "tools/aflguard/verbs/data_check.h"
 
 namespace aflguard::cli {
 namespace {
@@ -114,13 +115,15 @@ Status verify(const DataOptions& options) {
 
 void add_data_verbs(CLI::App& app, Action& action) {
   auto options = std::make_shared<DataOptions>();
-  CLI::App* data = app.add_subcommand("data", "Get, import and list the data sets of the paper");
+  CLI::App* data =
+      app.add_subcommand("data", "Check your own table; get, import and list the data sets of the paper");
   data->require_subcommand(1);
   data->footer(
       "Data sets live in one folder: $AFLGUARD_DATA, else $XDG_DATA_HOME/aflguard, else\n"
       "~/.local/share/aflguard. Downloads are pinned by checksum and kept in $AFLGUARD_CACHE, else\n"
       "$XDG_CACHE_HOME/aflguard, else ~/.cache/aflguard.\n\n"
       "Examples:\n"
+      "  aflguard data check readings.csv --model orchard/model\n"
       "  aflguard data list\n"
       "  aflguard data get mnist\n"
       "  aflguard data import har 'UCI HAR Dataset'");
@@ -161,10 +164,11 @@ void add_data_verbs(CLI::App& app, Action& action) {
 };  // namespace aflguard::cli
 });
 
-CLI::App* check = data->add_subcommand("verify", "Compare an installed data set with its checksums");
-check->add_option("name", options->name, "An installed data set")->required();
-check->footer("Example:\n  aflguard data verify mnist");
-check->callback([options, &action] { action = [options] { return verify(*options); }; });
+CLI::App* verify_verb = data->add_subcommand("verify", "Compare an installed data set with its checksums");
+verify_verb->add_option("name", options->name, "An installed data set")->required();
+verify_verb->footer("Example:\n  aflguard data verify mnist");
+verify_verb->callback([options, &action] { action = [options] { return verify(*options); }; });
+add_data_check_verb(*data, action);
 }
 
 }  // namespace aflguard::cli

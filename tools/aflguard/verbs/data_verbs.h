@@ -4,7 +4,7 @@
 
 namespace aflguard::cli {
 
-/// `aflguard data list|get|import|verify`
+/// `aflguard data check|list|get|import|verify`
 void add_data_verbs(CLI::App& app, Action& action);
 
 }  // namespace aflguard::cli

@@ -27,12 +27,24 @@ struct FleetOptions {
 };
 
 constexpr std::uint64_t kEnvelopeOverhead = 64 << 10;
+constexpr std::uint64_t kLargestMessage = 256 << 20;  // MQTT's own limit
+/// Whole models that the broker may hold for one receiver, e.g. while a gateway restarts.
+constexpr std::uint64_t kQueuedModels = 8;
 
 /// Room for the model: what its messages need, when it is larger than the default.
 Status fit_limits(const std::string& package_folder, fleet::FleetSettings& settings) {
   TRY(const ModelPackage package, read_model_package(package_folder));
-  const std::uint64_t bytes = 4 * std::uint64_t{package.description.dimension()} + kEnvelopeOverhead;
+  const ModelDescription& model = package.description;
+  const std::uint64_t bytes = 4 * std::uint64_t{model.dimension()} + kEnvelopeOverhead;
+  if (bytes > kLargestMessage) {
+    return unsupported("model '" + model.name + "' has " + std::to_string(model.dimension()) +
+                       " parameters, and its message " + std::to_string(bytes) +
+                       " bytes; MQTT carries at most " + std::to_string(kLargestMessage) + ", which are " +
+                       std::to_string((kLargestMessage - kEnvelopeOverhead) / 4) +
+                       " parameters: choose a smaller model");
+  }
   settings.message_bytes = std::max(settings.message_bytes, bytes);
+  settings.queue_bytes = std::max(settings.queue_bytes, kQueuedModels * bytes);
   return {};
 }
 

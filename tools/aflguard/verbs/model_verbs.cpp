@@ -47,6 +47,19 @@ void add_build(CLI::App& model, Action& action) {
           "What batch normalisation uses in evaluation: those of the batch, or those stored in the file")
       ->check(CLI::IsMember({"batch", "stored"}))
       ->capture_default_str();
+  verb->add_option("--labels", o->labels,
+                   "Names of the classes, in their order: what tables may have as labels")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  verb->add_option("--standardise,--standardize", o->standardise,
+                   "Scale features by their mean and deviation in this table, inside the model")
+      ->type_name("FILE.csv");
+  verb->add_option(
+          "--calibration", o->calibration,
+          "Samples (csv, or npy of features) whose statistics batch normalisation uses in predictions; "
+          "256 of them go into the package")
+      ->type_name("FILE");
+  add_table_options(*verb, o->table);
   verb->add_option("--output", o->output, "Which output to train, where the file has several");
   verb->add_option("--freeze", o->frozen, "Initializers that are not trained")->type_name("NAME ...");
   verb->add_option("--name", o->name, "Name in the manifest (default: zoo name or file name)");
@@ -57,7 +70,10 @@ void add_build(CLI::App& model, Action& action) {
       "Examples:\n"
       "  aflguard model build --zoo cnn -o cnn\n"
       "  aflguard model build --zoo resnet20 --input 1x64x64 --classes 8 -o histology\n"
-      "  aflguard model build --onnx mine.onnx --loss cross-entropy -o mine");
+      "  aflguard model build --onnx mine.onnx --loss cross-entropy -o mine\n"
+      "  aflguard model build --onnx mine.onnx --loss cross-entropy --labels idle,run --standardise "
+      "trusted.csv "
+      "-o mine");
   verb->callback([o, &action] { action = [o] { return build_model(*o); }; });
 }
 
@@ -134,8 +150,14 @@ void add_export(CLI::App& model, Action& action) {
   source->require_option(1);
   verb->add_option("-o,--output", o->output, "ONNX file to write")->required()->type_name("model.onnx");
   verb->add_option("--npy", o->npy, "Write the flat parameters too")->type_name("theta.npy");
+  verb->add_option(
+          "--statistics", o->statistics,
+          "Samples whose statistics batch normalisation gets (default: the package's calibration samples)")
+      ->type_name("FILE.csv");
+  add_table_options(*verb, o->table);
   verb->footer(
-      "Input x is [batch, ...], output is logits.\n\nExamples:\n"
+      "Input x is [batch, ...], output is logits; a sample alone gets the same logits as in a "
+      "batch.\n\nExamples:\n"
       "  aflguard model export cnn --theta theta.npy -o digits.onnx\n"
       "  aflguard model export orchard/model --store orchard/gateway/state/gateway.db -o digits.onnx");
   verb->callback([o, &action] { action = [o] { return export_model(*o); }; });

@@ -11,6 +11,7 @@
 #include "firmware_sim/simulation/sim_state.h"
 #include "firmware_sim/simulation/sim_up.h"
 #include "firmware_sim/simulation/simulation_control.h"
+#include "tools/aflguard/table_options.h"
 #include "tools/aflguard/verbs/verb_group.h"
 
 namespace aflguard::cli {
@@ -20,6 +21,7 @@ using namespace sim;
 
 struct Options {
   sim::SimUpOptions up;
+  TableOptions table;
   sim::SimChaosOptions chaos;
   sim::SimWaitOptions wait;
   std::string fleet;
@@ -131,9 +133,10 @@ void add_up(const Verbs& verbs) {
   Options& options = verbs.options();
   sim::SimUpOptions& up = options.up;
   CLI::App* verb = verbs.add({"up", "Start simulated boards, each with its own identity and samples"},
-                             up.fleet, [](const Options& given) {
+                             up.fleet, [](const Options& given) -> Status {
                                sim::SimUpOptions wanted = given.up;
                                wanted.timeout = std::chrono::seconds(given.timeout);
+                                TRY(wanted.samples.table, table_files("", given.table));
                                return sim::sim_up(wanted);
                              });
   verb->add_option("--boards", up.order.boards, "How many")
@@ -158,6 +161,10 @@ void add_up(const Verbs& verbs) {
           "Your own samples instead: a CSV file, or a folder with samples.csv, features.npy and labels.npy,\n"
           "or two IDX files")
       ->excludes(dataset);
+  add_table_options(*verb, options.table);
+  verb->add_flag(
+      "--export", up.export_model,
+      "Every board keeps the newest model as current.onnx in its state folder, for aflguard-client predict");
   verb->add_flag(
       "--with-gateway", up.with_gateway,
       "Start the fleet's broker and gateway, too; where there is no fleet, make one for the data set");

@@ -1,0 +1,148 @@
+// Tables as people have them, from the file to a fleet of four and a prediction on a board, without an edit.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/system/atomic_file.h"
+#include "core/system/child_process.h"
+#include "core/system/free_port.h"
+#include "tests/support/programs.h"
+#include "tests/support/test.h"
+#include "tests/support/test_broker.h"
+#include "tests/support/wait_until.h"
+
+using namespace aflguard;
+using namespace aflguard::testing;
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace {
+
+fs::path table(const char* name) {
+  return source_folder() / "tests/golden/tables" / name;
+}
+
+/// A fleet for one test; whatever happens, nothing of it runs afterwards.
+class OwnFleet final {
+ public:
+  OwnFleet() {
+    if (!have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
+  }
+  ~OwnFleet() { (void)run_program({program("aflguard"), "sim", "down", "--fleet", "fleet"}, folder_.path()); }
+
+  /// Standard output of a shell command in the fleet's folder; AFLGUARD and CLIENT are the programs.
+  std::string run(const std::string& command, int expected = 0) const {
+    const auto outcome =
+        run_program({"env", "AFLGUARD=" + program("aflguard"), "CLIENT=" + program("aflguard-client"), "sh",
+                     "-c", "(" + command + ") >out"},
+                    folder_.path());
+    ASSERT_OK(outcome);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(expected, outcome->exit_code, (command + ": " + outcome->output).c_str());
+    return read_text_file(folder_ / "out").value();
+  }
+
+  /// From the table to four boards that have had their verdicts. `reading`: options of how it is written.
+  void learn(const fs::path& samples, const std::string& build, const std::string& reading,
+             const std::vector<std::string>& trusted_keys) {
+    const std::string file = "'" + samples.string() + "'";
+    run("$AFLGUARD model build --zoo logistic-regression --standardise " + file + " " + build + " " +
+        reading + " -o model");
+    run("$AFLGUARD fleet init fleet --name own --model model --broker-port " +
+        std::to_string(free_loopback_port().value()));
+    fs::copy_file(samples, folder_ / "fleet/gateway/trusted.csv");
+    std::string keys;
+    for (const std::string& key : trusted_keys) keys += key + "\\n";
+    // As an operator would: the keys of [trusted], and the same for the evaluation.
+    run("sed -i 's/^learning_rate = .*/learning_rate = 0.003/; s/^# delimiter = \"auto\" .*$/" + keys +
+        "/' fleet/gateway/gateway.toml");
+    run("sed -n '/^\\[trusted\\]/,/^$/p' fleet/gateway/gateway.toml | sed 's/trusted/evaluation/; "
+        "s/evaluation.csv/trusted.csv/' >>fleet/gateway/gateway.toml; "
+        "echo interval_seconds = 0.2 >>fleet/gateway/gateway.toml");
+    run("$AFLGUARD sim up --fleet fleet --boards 4 --depth native --with-gateway --export --interval 0.1 "
+        "--data " +
+        file + " " + reading);
+    run("$AFLGUARD sim wait --fleet fleet --verdicts 25");
+  }
+
+  /// Share of the rows of `samples` that board sim-01 predicts wrongly.
+  double error_on_board(const std::string& rows, const std::vector<std::string>& labels) const {
+    ASSERT_OK(write_file_atomically(folder_ / "rows.csv", rows));
+    const std::string config = run("find fleet -path '*sim-01/card/client.toml'");
+    std::istringstream lines(
+        run("$CLIENT predict --config " + config.substr(0, config.find('\n')) + " <rows.csv"));
+    std::size_t wrong = 0;
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      TEST_ASSERT_TRUE(count < labels.size());
+      if (line.substr(0, line.find(' ')) != labels[count]) ++wrong;
+    }
+    TEST_ASSERT_EQUAL_size_t(labels.size(), count);
+    return static_cast<double>(wrong) / static_cast<double>(count);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string last_field(std::string line, char delimiter) {
+  line = line.substr(line.rfind(delimiter) + 1);
+  std::erase_if(line, [](char c) { return c == '"' || c == '\r'; });
+  return line;
+}
+
+}  // namespace
+
+TEST("Fisher's iris, with names as labels, trains a fleet of four and is predicted on a board") {
+  OwnFleet fleet;
+  fleet.learn(table("iris.csv"), "--features 4 --classes 3 --labels setosa,versicolor,virginica", "",
+              {"# no keys"});
+  std::vector<std::string> labels;
+  std::string rows;
+  for (const std::string& line : lines_of(table("iris.csv"))) {
+    rows += line + "\n";
+    if (!labels.empty() || line.front() != 's') labels.push_back(last_field(line, ','));
+  }
+  TEST_ASSERT_EQUAL_size_t(150, labels.size());
+  TEST_ASSERT_TRUE(fleet.error_on_board(rows, labels) < 0.25);
+  const Json check = Json::parse(
+      fleet.run("$AFLGUARD data check '" + table("iris.csv").string() + "' --model model --json"));
+  TEST_ASSERT_EQUAL_INT(150, check.at("used").get<int>());
+  TEST_ASSERT_TRUE((check.at("classes") == Json{{"setosa", 50}, {"versicolor", 50}, {"virginica", 50}}));
+  TEST_ASSERT_EQUAL_DOUBLE(4.3, std::round(check.at("columns").at(0).at("min").get<double>() * 100) / 100);
+  TEST_ASSERT_EQUAL_DOUBLE(2.5, std::round(check.at("columns").at(3).at("max").get<double>() * 100) / 100);
+}
+
+TEST(
+    "Semicolons, decimal commas, quotes, gaps and times train a fleet of four and are predicted on a board") {
+  OwnFleet fleet;
+  fleet.learn(table("machine.csv"), "--features 3 --classes 2 --labels idle,run", "--missing skip",
+              {"missing = \"skip\""});
+  const auto lines = lines_of(table("machine.csv"));
+  std::vector<std::string> labels;
+  std::size_t gaps = 0;
+  std::string rows = lines.front() + "\n";
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    // Counted apart from the reader under test: a gap is one of the four words between two semicolons.
+    bool gap = false;
+    for (const char* word : {";;", ";NaN;", ";n/a;", ";-;"})
+      gap = gap || lines[i].find(word) != std::string::npos;
+    gaps += gap ? 1 : 0;
+    if (gap) continue;
+    labels.push_back(last_field(lines[i], ';'));
+    rows += lines[i] + "\n";
+  }
+  const Json check = Json::parse(fleet.run("$AFLGUARD data check '" + table("machine.csv").string() +
+                                           "' --model model --missing skip --json"));
+  TEST_ASSERT_EQUAL_size_t(600, check.at("rows").get<std::size_t>());
+  TEST_ASSERT_EQUAL_size_t(labels.size(), check.at("used").get<std::size_t>());
+  TEST_ASSERT_EQUAL_size_t(gaps, check.at("skipped").at(0).at("count").get<std::size_t>());
+  TEST_ASSERT_TRUE(fleet.error_on_board(rows, labels) < 0.1);
+}
