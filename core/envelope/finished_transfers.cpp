@@ -1,6 +1,6 @@
 #include "core/envelope/finished_transfers.h"
 
-#include "core/base/name_hash.h"
+#include "core/identity/name_hash.h"
 
 namespace aflguard {
 

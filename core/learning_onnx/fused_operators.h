@@ -19,8 +19,8 @@ namespace aflguard {
 /// Optional inputs and outputs are trailing. Everything is float32 except choices (uint8, opaque).
 /// One session runs at a time: its operators share scratch memory and threads. They give the same bits for
 /// any number of threads. ONNX Runtime's own threads cannot do that: its matrix products are cut into other
-/// pieces, and so add up in another order, when there are more of them. A session with these operators gets
-/// one thread of its own.
+/// pieces, and so add up in another order, when there are more of them. A session with these operators has
+/// one thread.
 class FusedOperators final {
  public:
   explicit FusedOperators(int threads);  ///< with the one that runs the session; > 0

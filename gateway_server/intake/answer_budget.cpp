@@ -1,6 +1,6 @@
 #include "gateway_server/intake/answer_budget.h"
 
-#include "core/base/name_hash.h"
+#include "core/identity/name_hash.h"
 
 namespace aflguard::gateway {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/name_hash.h"
+#include "core/identity/name_hash.h"
 
 namespace aflguard::gateway {
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 #include <string>
 
-#include "core/base/name_hash.h"
+#include "core/identity/name_hash.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
