@@ -1,7 +1,7 @@
 #include "models/package_request.h"
 
 #include "models/onnx_file/onnx_file.h"
-#include "models/separate_tensors.h"
+#include "models/onnx_file/separate_tensors.h"
 
 namespace aflguard::models {
 namespace {
@@ -38,8 +38,9 @@ Result<ForwardModel> imported_model(const PackageRequest& request) {
     for (const std::string& name : separated) {
       if (names.size() < 200) names += (names.empty() ? "" : ", ") + name;
     }
-    model->notes.push_back(std::to_string(separated.size()) +
-                           " tensors that the exporter had merged with equal ones are separate again: " + names);
+    model->notes.push_back(
+        std::to_string(separated.size()) +
+        " tensors that the exporter had merged with equal ones are separate again: " + names);
   }
   model->name = request.onnx.stem().string();
   return model;

@@ -1,4 +1,4 @@
-#include "models/separate_tensors.h"
+#include "models/onnx_file/separate_tensors.h"
 #include "tests/models/gradient_cases.h"
 
 using namespace aflguard;

@@ -136,7 +136,7 @@ void add_up(const Verbs& verbs) {
                              up.fleet, [](const Options& given) -> Status {
                                sim::SimUpOptions wanted = given.up;
                                wanted.timeout = std::chrono::seconds(given.timeout);
-                                TRY(wanted.samples.table, table_files("", given.table));
+                               TRY(wanted.samples.table, table_files("", given.table));
                                return sim::sim_up(wanted);
                              });
   verb->add_option("--boards", up.order.boards, "How many")

@@ -1,4 +1,4 @@
-#include "models/separate_tensors.h"
+#include "models/onnx_file/separate_tensors.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ class Separation final {
   }
 
  private:
-  /// An Identity that stands for a vector of its own becomes that vector.
+  /// An Identity that stands for a separate vector becomes that vector.
   bool passes_on(const Node& node) {
     if (!node.op.domain.empty() || node.op.op_type != "Identity" || node.outputs.size() != 1) return false;
     const auto found = tensors_.find(node.input(0));
