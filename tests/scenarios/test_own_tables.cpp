@@ -6,7 +6,6 @@
 
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "core/system/free_port.h"
 #include "tests/support/programs.h"
 #include "tests/support/test.h"
 #include "tests/support/test_broker.h"
@@ -49,7 +48,7 @@ class OwnFleet final {
     run("$AFLGUARD model build --zoo logistic-regression --standardise " + file + " " + build + " " +
         reading + " -o model");
     run("$AFLGUARD fleet init fleet --name own --model model --broker-port " +
-        std::to_string(free_loopback_port().value()));
+        std::to_string(free_loopback_port()));
     fs::copy_file(samples, folder_ / "fleet/gateway/trusted.csv");
     std::string keys;
     for (const std::string& key : trusted_keys) keys += key + "\\n";

@@ -149,7 +149,7 @@ TEST("An import of wrong files fails with one line and leaves the data folder em
 }
 
 TEST("A table is checked against the model before a fleet exists") {
-  Session session;
+  DataSession session;
   const std::string build = "'" + testing::program("aflguard") + "' model build --zoo logistic-regression";
   const auto made = run_program({"sh", "-c", build + " --features 2 --classes 2 --labels idle,run -o model"},
                                 session.folder.path());

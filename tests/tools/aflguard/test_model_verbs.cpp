@@ -239,7 +239,7 @@ TEST("A wrong command line is exit 2, help is exit 0 with an example") {
 }
 
 TEST("Class names and scaling go into the package, and names that do not fit are refused") {
-  Session session;
+  ModelSession session;
   ASSERT_OK(
       write_file_atomically(session.folder / "t.csv", std::string_view("a,b,state\n1,10,idle\n3,30,run\n")));
   const std::string build = "build --zoo logistic-regression --features 2 --classes 2 ";
@@ -256,7 +256,7 @@ TEST("Class names and scaling go into the package, and names that do not fit are
 }
 
 TEST("An export with batch normalisation needs samples, from the package or the command line") {
-  Session session;
+  ModelSession session;
   const std::string build = "build --zoo resnet20 --input 1x8x8 --classes 3 ";
   session.succeed(build + "-o bare");
   session.succeed("init bare --seed 1 -o theta.npy");
