@@ -146,29 +146,30 @@ void add_data_verbs(CLI::App& app, Action& action) {
     };
   });
 
-  CLI::App* import = data->add_subcommand("import", "Install a data set from files that you have");
-  import->add_option("name", options->name, "har, colorectal, mnist, fashion-mnist or cifar-10")->required();
-  import->add_option("path", options->path, "Folder or file with the published data")->required();
-  import->add_flag("--force", options->force, "Install again even when it is there");
-  import->add_flag("--json", options->json, "Print one JSON document");
-  import->footer(
+  CLI::App* import_verb = data->add_subcommand("import", "Install a data set from files that you have");
+  import_verb->add_option("name", options->name, "har, colorectal, mnist, fashion-mnist or cifar-10")
+      ->required();
+  import_verb->add_option("path", options->path, "Folder or file with the published data")->required();
+  import_verb->add_flag("--force", options->force, "Install again even when it is there");
+  import_verb->add_flag("--json", options->json, "Print one JSON document");
+  import_verb->footer(
       "Examples:\n"
       "  aflguard data import har 'UCI HAR Dataset'\n"
       "  aflguard data import colorectal hmnist_64_64_L.csv\n"
       "  aflguard data import cifar-10 cifar-10-batches-bin");
-  import->callback([options, &action] {
+  import_verb->callback([options, &action] {
     action = [options] {
       return install_and_report(*options, [&](const auto& context) {
         return datasets::import_dataset(options->name, options->path, context);
-});
-};  // namespace aflguard::cli
-});
+      });
+    };  // namespace aflguard::cli
+  });
 
-CLI::App* verify_verb = data->add_subcommand("verify", "Compare an installed data set with its checksums");
-verify_verb->add_option("name", options->name, "An installed data set")->required();
-verify_verb->footer("Example:\n  aflguard data verify mnist");
-verify_verb->callback([options, &action] { action = [options] { return verify(*options); }; });
-add_data_check_verb(*data, action);
+  CLI::App* verify_verb = data->add_subcommand("verify", "Compare an installed data set with its checksums");
+  verify_verb->add_option("name", options->name, "An installed data set")->required();
+  verify_verb->footer("Example:\n  aflguard data verify mnist");
+  verify_verb->callback([options, &action] { action = [options] { return verify(*options); }; });
+  add_data_check_verb(*data, action);
 }
 
 }  // namespace aflguard::cli
