@@ -32,8 +32,8 @@ inline constexpr std::size_t kTransferOverhead = 512;
 
 /// Puts envelopes together from pieces of many senders. A state machine: no I/O, no thread, no clock. Memory
 /// is bounded by the limits whatever arrives, and one sender pushes out another's pieces only where those
-/// have stalled. How many senders there are has no limit: one that has nothing unfinished costs nothing, or 24
-/// bytes.
+/// have stalled. How many senders there are has no limit: one that has nothing unfinished costs nothing, or
+/// 24 bytes.
 class PieceAssembler final {
  public:
   using Time = std::chrono::steady_clock::time_point;

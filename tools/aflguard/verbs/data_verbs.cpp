@@ -162,7 +162,7 @@ void add_data_verbs(CLI::App& app, Action& action) {
       return install_and_report(*options, [&](const auto& context) {
         return datasets::import_dataset(options->name, options->path, context);
       });
-    };  // namespace aflguard::cli
+    };
   });
 
   CLI::App* verify_verb = data->add_subcommand("verify", "Compare an installed data set with its checksums");
