@@ -73,7 +73,7 @@ Result<ModelPackage> export_parts(const ClientConfig& config, const ModelPackage
   const auto folder = config.model_export.file.parent_path();
   // The state's own folder is made at the start.
   if (!folder.empty() && folder != config.state_folder && !std::filesystem::is_directory(folder, error)) {
-    return not_found("[model] export: there is no folder " + folder.string());
+    return not_found("[model] export: the folder " + folder.string() + " does not exist");
   }
   parts.description = package.description;
   parts.inference_graph = package.inference_graph;

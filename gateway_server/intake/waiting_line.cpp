@@ -46,7 +46,7 @@ WaitingLine::Duration WaitingLine::put(std::string_view device, std::size_t insi
   if (known != expected_.end() && known->second > now + kShortest) {
     return duration_cast<Duration>(known->second - now);
   }
-  // Half of what is inside has gone by then: who comes finds room, and the gateway still has work.
+  // Half of what is inside has gone by then: newcomers find room, and the gateway still has work.
   const Time soonest =
       now + std::max<Time::duration>(kShortest, seconds(static_cast<double>(inside) / (2 * pace_)));
   const Time slot = std::max(soonest, last_slot_ + seconds(1 / (kHaste * pace_)));
