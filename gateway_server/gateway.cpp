@@ -234,7 +234,9 @@ void Gateway::Loop::handle(BusReceived received) {
 }
 
 void Gateway::Loop::collect_sealed() {
-  while (auto sealed = pipeline_.next_sealed()) {
+  while (outbox_.has_room()) {
+    auto sealed = pipeline_.next_sealed();
+    if (!sealed) break;
     if (sealed->device.empty()) {
       outbox_.set({.topic = parts_.topics.model(), .payload = std::move(sealed->envelope), .retained = true});
     } else if (!outbox_.add(parts_.topics.verdict(sealed->device), std::move(sealed->envelope),
@@ -291,6 +293,7 @@ void Gateway::Loop::wind_down() {
   const Time deadline = parts_.clock.steady() + kGoodbye;
   while (connected_ && !outbox_.empty() && parts_.clock.steady() < deadline) {
     outbox_.pump();
+    collect_sealed();
     auto event = inbox_.try_pop();  // what was sorted before receiving ended
     if (!event) event = parts_.bus.next_event(parts_.clock.steady() + kTick);
     if (event && !std::holds_alternative<BusReceived>(*event)) handle(std::move(*event));  // else: too late

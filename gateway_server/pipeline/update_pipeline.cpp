@@ -74,7 +74,7 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
       expiry_due_(expiry_interval(parts_.settings.limits)),
       desk_(parts_.terms.fleet, parts_.refusals,
             [this](RefusalMessage refusal) { replies_.refuse(std::move(refusal)); }),
-      sealed_(SIZE_MAX, parts_.settings.limits.outbox_bytes),
+      sealed_(SIZE_MAX, SIZE_MAX),
       judged_(kMaxJudged, SIZE_MAX),
       replies_(signer_,
                {parts_.settings.replies.models_per_second, parts_.settings.replies.history_bytes,
@@ -90,7 +90,8 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
                 .room_for_models =
                     [this] {
                       return sealed_.cost() + parts_.outbox_bytes() < parts_.settings.limits.outbox_bytes / 2;
-                    }},
+                    },
+                .wait_for_room = [this] { wait_for_room(); }},
                parts_.counters, parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
@@ -181,6 +182,11 @@ void UpdatePipeline::tick(Time now) {
 
 /// In the order of the data, so that each finishes what the one before has handed on.
 void UpdatePipeline::stop() {
+  {
+    const std::lock_guard lock(room_mutex_);
+    stopping_ = true;
+  }
+  room_made_.notify_one();
   verifying_.stop();
   if (references_) references_->stop();
   if (evaluation_) evaluation_->stop();
@@ -219,8 +225,24 @@ void UpdatePipeline::on_reference_due(SharedModel model, std::uint64_t due_since
 
 void UpdatePipeline::push_sealed(SealedReply sealed) {
   const std::size_t size = sealed.envelope.size() + sealed.before.size();
-  if (!sealed_.push(std::move(sealed), size)) ++parts_.counters.replies_dropped;
+  (void)sealed_.push(std::move(sealed), size);
   parts_.wake();
+}
+
+/// By the thread that signs. Once the pipeline stops, what is left is signed without models, and small.
+void UpdatePipeline::wait_for_room() {
+  const std::size_t most = parts_.settings.limits.outbox_bytes / 4;
+  std::unique_lock lock(room_mutex_);
+  room_made_.wait(lock, [&] { return stopping_ || sealed_.cost() < most; });
+}
+
+std::optional<SealedReply> UpdatePipeline::next_sealed() {
+  auto sealed = sealed_.try_pop();
+  if (sealed) {
+    { const std::lock_guard lock(room_mutex_); }  // the signing thread either sees the room or waits already
+    room_made_.notify_one();
+  }
+  return sealed;
 }
 
 }  // namespace aflguard::gateway

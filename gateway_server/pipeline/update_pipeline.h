@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -72,7 +74,7 @@ class UpdatePipeline final : private JudgeListener {
   /// Devices were enrolled or revoked.
   void voters_changed() { judging_.submit(VotersChanged{}); }
 
-  [[nodiscard]] std::optional<SealedReply> next_sealed() { return sealed_.try_pop(); }
+  [[nodiscard]] std::optional<SealedReply> next_sealed();
   /// Durable verdicts, to show to people. When very many come at once, some are left out.
   [[nodiscard]] std::optional<JudgedUpdate> next_judged() { return judged_.try_pop(); }
   /// The newest durable model; null before start().
@@ -98,6 +100,7 @@ class UpdatePipeline final : private JudgeListener {
   void on_reference_due(SharedModel model, std::uint64_t due_since) override;
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void push_sealed(SealedReply sealed);
+  void wait_for_room();
   [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
   void refuse(RefusedUpdate refused);
 
@@ -110,7 +113,10 @@ class UpdatePipeline final : private JudgeListener {
   std::atomic<std::uint64_t> abandoned_{0};
   std::atomic<std::size_t> inbox_bytes_{0};
   RefusalDesk desk_;
-  BoundedQueue<SealedReply> sealed_;
+  BoundedQueue<SealedReply> sealed_;  ///< bounded by wait_for_room()
+  std::mutex room_mutex_;
+  std::condition_variable room_made_;
+  bool stopping_ = false;
   BoundedQueue<JudgedUpdate> judged_;
 
   // In the order in which they may use each other.

@@ -6,7 +6,7 @@
 namespace aflguard::gateway {
 
 bool Outbox::add(const std::string& topic, Bytes envelope, Bytes before) {
-  if (envelope.size() + before.size() > max_bytes_ - bytes_) return false;
+  if (!has_room()) return false;
   if (before.empty()) return put(topic, std::move(envelope), {});
   return put(topic, std::move(before), {}) && put(topic, std::move(envelope), transfers_.back());
 }

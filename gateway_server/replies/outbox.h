@@ -17,8 +17,10 @@ class Outbox final {
  public:
   Outbox(MessageBus& bus, std::size_t max_bytes) : bus_(bus), max_bytes_(max_bytes) {}
 
-  /// False when the bound is reached: the envelope is dropped, and the device asks again. `before`, where
-  /// there is one, is another envelope for the same topic that leaves first.
+  /// Below the bound, one more reply may be added, whatever its size.
+  [[nodiscard]] bool has_room() const { return bytes_ < max_bytes_; }
+  /// False when there is no room, or the envelope is too large for MQTT. `before`, where there is one, is
+  /// another envelope for the same topic that leaves first.
   [[nodiscard]] bool add(const std::string& topic, Bytes envelope, Bytes before = {});
   /// Replaces what still waits for that topic.
   void set(Message message) { latest_[message.topic] = std::move(message); }

@@ -4,7 +4,7 @@ namespace aflguard::gateway {
 namespace {
 
 constexpr std::size_t kMaxBases = 100'000;
-constexpr std::size_t kMaxWaiting = 100'000;  // answers without models: a few hundred bytes each
+constexpr std::size_t kMaxWaiting = 100'000;  // not signed yet: a few hundred bytes each
 
 }  // namespace
 
@@ -63,6 +63,7 @@ void ReplyThread::stop() {
 
 void ReplyThread::run() {
   while (auto job = queue_.pop_until(std::chrono::steady_clock::time_point::max())) {
+    outputs_.wait_for_room();
     std::visit([this](auto&& work) { handle(std::forward<decltype(work)>(work)); }, std::move(*job));
   }
 }

@@ -28,6 +28,8 @@ class ReplyThread final {
     std::function<void(Bytes envelope)> model;  ///< for the retained topic
     /// False while too much waits to be sent: verdicts are short then, and devices fetch the retained model.
     std::function<bool()> room_for_models = [] { return true; };
+    /// Blocks while as much waits to be sent as may: what is not signed yet costs little.
+    std::function<void()> wait_for_room = [] {};
   };
 
   struct Limits {

@@ -56,6 +56,7 @@ void add_counters(GatewayMetrics& metrics, const GatewayCounters& counters) {
   metrics.replies = counters.replies;
   metrics.replies_with_model = counters.replies_with_model;
   metrics.replies_dropped = counters.replies_dropped;
+  metrics.refusals_answered = counters.refusals_answered;
   metrics.recorded_bytes = counters.recorded_bytes;
 }
 

@@ -148,6 +148,8 @@ void write_store(Writer& out, const GatewayCounters& counters, const GatewayMetr
               counters.replies_with_model);
   out.counter("aflguard_replies_dropped_total", "Verdicts that were not sent for want of room.",
               counters.replies_dropped);
+  out.counter("aflguard_refusals_answered_total", "Refusals that devices were told, signed.",
+              counters.refusals_answered);
 }
 
 }  // namespace

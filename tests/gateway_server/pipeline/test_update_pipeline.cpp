@@ -46,11 +46,13 @@ class Bench final : public JudgeRig<> {
  public:
   explicit Bench(std::unique_ptr<Guard> guard = std::make_unique<AsyncSgd>(),
                  ReferenceSource* reference = nullptr, EvaluationThread::Measure measure = {},
-                 std::size_t room = 256u << 20)
+                 std::size_t room = 256u << 20, std::size_t outbox = 64u << 20)
       : JudgeRig(std::move(guard), rate_one(/*reference_interval=*/1)) {
     ASSERT_OK(keys.add("pi-1", device.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway.public_key()));
     settings.limits.inbox_bytes = settings.limits.waiting_bytes = room / 2;
+    settings.limits.outbox_bytes = outbox;
+    settings.limits.device_updates = 1000;
     settings.limits.workers = 1;  // so that updates keep their order
     settings.limits.silence = std::chrono::seconds(10);
     if (measure) settings.evaluation.emplace();
@@ -270,4 +272,28 @@ TEST("Models are measured, and the figure is there for telemetry") {
   TEST_ASSERT_EQUAL_FLOAT(0, measured.wait_for(1)[0]);
   bench.pipeline->stop();
   TEST_ASSERT_EQUAL_DOUBLE(0.25, bench.counters.test_error);
+}
+
+TEST("Verdicts for which there is no room yet wait for it, unsigned, and none is dropped") {
+  Bench bench(std::make_unique<AsyncSgd>(), nullptr, {}, 256u << 20, /*outbox=*/4);
+  bench.pipeline->start();
+  for (std::uint64_t i = 1; i <= 50; ++i) bench.send(bench.sealed_update(i));
+  while (bench.counters.accepted < 50) std::this_thread::yield();
+  TEST_ASSERT_TRUE(bench.counters.replies <= 1);  // the next as soon as it has been taken
+  for (std::size_t taken = 0; taken < 50;) {
+    if (bench.pipeline->next_sealed()) ++taken;
+    std::this_thread::yield();
+  }
+  bench.pipeline->stop();
+  TEST_ASSERT_TRUE(bench.verdicts().empty());
+  TEST_ASSERT_EQUAL_UINT64(50, bench.counters.replies);
+  TEST_ASSERT_EQUAL_UINT64(0, bench.counters.replies_dropped);
+}
+
+TEST("What waits for room when the pipeline stops is still signed") {
+  Bench bench(std::make_unique<AsyncSgd>(), nullptr, {}, 256u << 20, /*outbox=*/4);
+  bench.pipeline->start();
+  for (std::uint64_t i = 1; i <= 20; ++i) bench.send(bench.sealed_update(i));
+  bench.pipeline->stop();
+  TEST_ASSERT_EQUAL_size_t(20, bench.verdicts().size());
 }
