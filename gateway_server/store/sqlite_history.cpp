@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 
 namespace aflguard::gateway {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 
 namespace aflguard::gateway {
 

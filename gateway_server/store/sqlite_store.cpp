@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/sqlite/sqlite_database.h"
 #include "core/system/file_lock.h"
-#include "gateway_server/store/sqlite_database.h"
 #include "gateway_server/store/sqlite_log_check.h"
 #include "gateway_server/store/sqlite_schema.h"
 

@@ -1,7 +1,7 @@
 #include "gateway_server/store/sqlite_stored_model.h"
 
 #include "core/base/short_text.h"
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 
 namespace aflguard::gateway {
 

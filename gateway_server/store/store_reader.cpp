@@ -1,6 +1,6 @@
 #include "gateway_server/store/store_reader.h"
 
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 
 namespace aflguard::gateway {
 

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
 #include "tests/support/test.h"

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "core/base/random.h"
+#include "core/sqlite/sqlite_database.h"
 #include "core/system/atomic_file.h"
-#include "gateway_server/store/sqlite_database.h"
 #include "gateway_server/store/sqlite_store.h"
 #include "gateway_server/store/store_reader.h"
 #include "tests/support/test.h"

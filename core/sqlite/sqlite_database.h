@@ -13,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace aflguard::gateway {
+namespace aflguard {
 
 /// A prepared statement. bind() in order, step(), read columns, reset().
 class SqliteStatement final {
@@ -74,4 +74,4 @@ class SqliteDatabase final {
   sqlite3* database_;
 };
 
-}  // namespace aflguard::gateway
+}  // namespace aflguard

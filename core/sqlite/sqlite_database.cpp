@@ -1,11 +1,11 @@
-#include "gateway_server/store/sqlite_database.h"
+#include "core/sqlite/sqlite_database.h"
 
 #include <bit>
 #include <cstring>
 #include <sqlite3.h>
 #include <utility>
 
-namespace aflguard::gateway {
+namespace aflguard {
 namespace {
 
 Error sqlite_error(sqlite3* database, int code) {
@@ -203,4 +203,4 @@ Result<std::string> SqliteDatabase::query_text(std::string_view sql) {
   return found ? statement.text(0) : std::string();
 }
 
-}  // namespace aflguard::gateway
+}  // namespace aflguard
