@@ -91,6 +91,7 @@ Result<Loaded> load(const ClientConfig& config, LogSink& log) {
   TRY(auto runtime, OnnxRuntime::load(config.runtime.value_or(std::filesystem::path())));
   OnnxTrainerOptions options;
   options.threads = config.threads;
+  options.release_file_pages = true;
   TRY(auto parts, export_parts(config, package));
   TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package), options));
   return Loaded{std::move(identity), model, hash, std::move(trainer), std::move(source), samples,

@@ -24,7 +24,7 @@ Result<float> train(const std::string& folder, std::size_t batch_size, int steps
   TRY(auto package, read_model_package(folder));
   TRY(auto theta, initial_theta(package, 1));
   TRY(auto runtime, OnnxRuntime::load());
-  TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package)));
+  TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package), {.release_file_pages = true}));
   const ModelDescription& model = trainer->model();
   Random random(1);
   std::vector<float> features(batch_size * model.input_size());

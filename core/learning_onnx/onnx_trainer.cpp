@@ -9,6 +9,7 @@
 
 #include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
+#include "core/system/process_memory.h"
 
 namespace aflguard {
 namespace {
@@ -293,6 +294,7 @@ class OnnxTrainer final : public Trainer {
     // adds to it without a lock: sessions that begin at the same moment would refuse each other's domain.
     static std::mutex one_at_a_time;
     const std::scoped_lock lock(one_at_a_time);
+    if (options_.release_file_pages) (void)release_file_pages();
     try {
       session.emplace(runtime_->internals().environment, graph.data(), graph.size(),
                       session_options(operators, options_));
@@ -302,6 +304,7 @@ class OnnxTrainer final : public Trainer {
     }
     graph.clear();
     graph.shrink_to_fit();
+    if (options_.release_file_pages) (void)release_file_pages();
     return {};
   }
 

@@ -18,7 +18,10 @@ enum class GraphChoice : std::uint8_t {
 
 struct OnnxTrainerOptions {
   GraphChoice graph = GraphChoice::kFastest;
-  int threads = 1;              ///< that share one operator's work; > 0
+  int threads = 1;  ///< that share one operator's work; > 0
+  /// Give back the memory of code that only the start and the making of a session need: for programs whose
+  /// peak counts. It concerns all of the process.
+  bool release_file_pages = false;
   bool allow_spinning = false;  ///< let idle threads burn CPU: lower latency, rude on shared boards
   /// Not empty: ONNX Runtime writes the time of every operator to PREFIX*.json when the trainer is destroyed.
   std::string profile_prefix = {};

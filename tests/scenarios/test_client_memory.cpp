@@ -13,7 +13,7 @@ using namespace aflguard::testing;
 namespace {
 
 /// What a small board can spare for a client that trains the paper's network.
-constexpr double kMegabytes = 60;
+constexpr double kMegabytes = 45;
 
 /// Megabytes of a line of /proc/PID/status: VmRSS now, VmHWM the most there ever was.
 double megabytes(pid_t pid, const std::string& name) {
@@ -36,7 +36,7 @@ void write_images(const std::filesystem::path& folder, std::size_t count) {
 
 }  // namespace
 
-TEST("A client that trains the paper's network on thousands of images stays within 60 MB") {
+TEST("A client that trains the paper's network on thousands of images stays within 45 MB") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   TEST_IGNORE_MESSAGE("a sanitizer takes memory too");
 #endif
