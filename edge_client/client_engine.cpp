@@ -157,9 +157,13 @@ void ClientEngine::model_taken() {
 // Verdicts.
 
 void ClientEngine::on_piece(std::span<const std::byte> piece) {
-  auto message = inbox_.take_piece(piece, parts_.clock.steady());
+  const Time now = parts_.clock.steady();
+  auto message = inbox_.take_piece(piece, now);
   if (!message.ok()) return refused(message.error());
-  if (!message->has_value()) return;
+  if (!message->has_value()) {
+    if (outgoing_) outgoing_->answer_arrives(now);
+    return;
+  }
   if (auto* verdict = std::get_if<ReceivedVerdict>(&**message)) on_verdict(std::move(*verdict));
   if (const auto* refusal = std::get_if<RefusalMessage>(&**message)) on_refusal(*refusal);
   if (auto* offer = std::get_if<OfferMessage>(&**message)) on_offer(std::move(*offer));
@@ -308,23 +312,20 @@ Status ClientEngine::seal(TrainedUpdate trained) {
   update.samples = trained.samples;
   update.loss = trained.loss;
   update.vector = std::move(trained.vector);
-  TRY(SealedEnvelope envelope, sealed(update));
-  unsaved_ = Unsaved{update.sequence, std::move(envelope).release()};
+  const std::uint64_t sequence = update.sequence;
+  TRY(SealedEnvelope envelope, sealed(std::move(update)));
+  unsaved_ = Unsaved{sequence, std::move(envelope).release()};
   status_.trained(trained.loss, trained.samples);
   retry_at_ = {};
   return {};
 }
 
-Result<SealedEnvelope> ClientEngine::sealed(const UpdateMessage& update) {
+Result<SealedEnvelope> ClientEngine::sealed(UpdateMessage update) {
   if (parts_.encode) {
     TRY(const Payload payload, parts_.encode(update));
     return parts_.sealer.seal(payload);
   }
-  if (offer_) {
-    TRY(const Payload payload,
-        encode_as_offered(update, *offer_, settings_.encoding, parts_.sealer.key_id()));
-    return parts_.sealer.seal(payload);
-  }
+  if (offer_) return seal_as_offered(std::move(update), *offer_, settings_.encoding, parts_.sealer);
   TRY(const BorrowedPayload payload, encode_borrowed(update));
   return parts_.sealer.seal_borrowed(payload);
 }

@@ -113,7 +113,7 @@ class ClientEngine final {
   [[nodiscard]] Time train_when_due(Time now);
   [[nodiscard]] Time train(Time now);
   [[nodiscard]] Status seal(TrainedUpdate update);
-  [[nodiscard]] Result<SealedEnvelope> sealed(const UpdateMessage& update);
+  [[nodiscard]] Result<SealedEnvelope> sealed(UpdateMessage update);
   [[nodiscard]] Time save_when_due(Time now);
   void begin_sending(std::uint64_t sequence, Bytes envelope);
   [[nodiscard]] Time send_when_due(Time now);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <malloc.h>
 #include <random>
 
 #include "core/base/clock.h"
@@ -141,8 +142,11 @@ MqttOptions bus_options(const ClientConfig& config, const EngineSettings& settin
   if (config.protocol == "5") options.protocol = MqttProtocol::kMqtt5;
   if (config.protocol == "3.1.1") options.protocol = MqttProtocol::kMqtt311;
   options.jitter_seed = settings.jitter_seed;
-  // Room for a verdict with its model and a retained model, and a little more.
-  options.max_queued_bytes = 4 * settings.membership.dimension * sizeof(float) + (1u << 20);
+  // Room for a verdict with its model and a retained model, and a little more. Of the retained one, which
+  // comes again and again while this device trains, only the newest counts.
+  const std::size_t topic_bytes = settings.membership.dimension * sizeof(float) + (1U << 20);
+  options.max_queued_bytes = 2 * topic_bytes;
+  options.max_queued_bytes_per_topic = topic_bytes;
   const std::string json = to_json(last_will(config.device, settings.software));
   const auto bytes = std::as_bytes(std::span(json));
   options.last_will =
@@ -363,6 +367,14 @@ int run_command(const ClientProgram& program, const CommandLine& command) {
   return 0;
 }
 
+/// A model's vectors come and go with every update. By default the C library keeps what they leave, in holes
+/// that the next ones do not fill: blocks of this size go back to the system at once.
+void keep_large_blocks_apart() {
+  constexpr int kLargeBlock = 8 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
+  ::mallopt(M_TRIM_THRESHOLD, 2 * kLargeBlock);
+}
+
 /// `predict`: the program's one subcommand.
 void add_predict(CLI::App& app, CommandLine& command) {
   CLI::App* predict =
@@ -379,6 +391,7 @@ void add_predict(CLI::App& app, CommandLine& command) {
 }  // namespace
 
 int run_client_program(const ClientProgram& program, int argc, char** argv) {
+  keep_large_blocks_apart();
   CLI::App app(program.about, program.name);
   app.set_version_flag("--version", kVersion);
   app.footer(

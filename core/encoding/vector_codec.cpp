@@ -1,5 +1,6 @@
 #include "core/encoding/vector_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -58,6 +59,11 @@ Status check_plain(Encoding encoding, std::size_t count, std::span<const std::by
   return {};
 }
 
+/// Bytes of `count` numbers without the scales of their blocks.
+std::size_t numbers_size(Encoding encoding, std::size_t count) {
+  return encoding == Encoding::kInt4 ? (count + 1) / 2 : count;
+}
+
 std::vector<float> decode_plain(Encoding encoding, std::size_t count, std::span<const std::byte> plain) {
   std::vector<float> numbers(count);
   if (encoding == Encoding::kFloat32) {
@@ -70,10 +76,67 @@ std::vector<float> decode_plain(Encoding encoding, std::size_t count, std::span<
   return numbers;
 }
 
+/// A part of a vector that is not packed, from number `first` on, which begins a block.
+void decode_part(const EncodedVector& vector, std::size_t first, Bytes& scratch, std::span<float> out) {
+  const std::span<const std::byte> all = vector.bytes;
+  const auto part = [&](std::size_t offset, std::size_t size) { return all.subspan(offset, size); };
+  if (vector.encoding == Encoding::kFloat32) {
+    std::memcpy(out.data(), part(4 * first, 4 * out.size()).data(), out.size_bytes());
+  } else if (vector.encoding == Encoding::kFloat16) {
+    decode_float16(part(2 * first, 2 * out.size()), out);
+  } else {
+    // Its scales and its numbers lie apart.
+    const std::size_t scales =
+        encoded_size(vector.encoding, vector.count) - numbers_size(vector.encoding, vector.count);
+    const std::size_t own_scales =
+        encoded_size(vector.encoding, out.size()) - numbers_size(vector.encoding, out.size());
+    const auto front = part(first / kBlock * 2, own_scales);
+    const auto back =
+        part(scales + numbers_size(vector.encoding, first), numbers_size(vector.encoding, out.size()));
+    scratch.assign(front.begin(), front.end());
+    scratch.insert(scratch.end(), back.begin(), back.end());
+    decode_blocks(vector.encoding, scratch, out);
+  }
+}
+
 Result<std::vector<float>> decode_checked(Encoding encoding, std::size_t count,
                                           std::span<const std::byte> plain) {
   TRY_STATUS(check_plain(encoding, count, plain));
   return decode_plain(encoding, count, plain);
+}
+
+/// relative_error() of parts, one after the other.
+struct ErrorSums {
+  double lost = 0;
+  double whole = 0;
+
+  void add(std::span<const float> numbers, std::span<const float> decoded) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double number = numbers[i];
+      const double difference = decoded[i] - number;
+      lost += difference * difference;
+      whole += number * number;
+    }
+  }
+  [[nodiscard]] double relative() const {
+    if (lost == 0) return 0;
+    return whole > 0 ? std::sqrt(lost / whole) : std::numeric_limits<double>::infinity();
+  }
+};
+
+/// Of a vector that is not packed, without memory for all that it decodes to.
+double error_of(std::span<const float> numbers, const EncodedVector& vector) {
+  constexpr std::size_t kPart = 64 * kBlock;
+  ErrorSums sums;
+  std::vector<float> decoded(std::min(kPart, numbers.size()));
+  Bytes scratch;
+  for (std::size_t first = 0; first < numbers.size(); first += kPart) {
+    const auto part = numbers.subspan(first, std::min(kPart, numbers.size() - first));
+    const auto out = std::span(decoded).first(part.size());
+    decode_part(vector, first, scratch, out);
+    sums.add(part, out);
+  }
+  return sums.relative();
 }
 
 }  // namespace
@@ -124,16 +187,9 @@ Result<std::vector<float>> decode_vector(const EncodedView& vector, std::size_t 
 }
 
 double relative_error(std::span<const float> numbers, std::span<const float> decoded) {
-  double lost = 0;
-  double whole = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double number = numbers[i];
-    const double difference = decoded[i] - number;
-    lost += difference * difference;
-    whole += number * number;
-  }
-  if (lost == 0) return 0;
-  return whole > 0 ? std::sqrt(lost / whole) : std::numeric_limits<double>::infinity();
+  ErrorSums sums;
+  sums.add(numbers, decoded);
+  return sums.relative();
 }
 
 Result<ChosenEncoding> choose_encoding(std::span<const float> numbers, const EncodingSet& taken,
@@ -142,14 +198,9 @@ Result<ChosenEncoding> choose_encoding(std::span<const float> numbers, const Enc
     if (!taken.has(encoding) && encoding != Encoding::kFloat32) continue;
     auto vector = encode_vector(numbers, encoding, seed);
     if (!vector.ok()) continue;  // a number is too large for it
-    ChosenEncoding chosen{std::move(*vector), {}, 0};
-    chosen.decoded = decode_plain(encoding, numbers.size(), chosen.vector.bytes);
-    chosen.error = relative_error(numbers, chosen.decoded);
-    if (encoding != Encoding::kFloat32 && !(chosen.error < most_error)) continue;
-    if (taken.has(Packing::kZstd)) {
-      TRY(chosen.vector, packed(std::move(chosen.vector)));
-    }
-    return chosen;
+    ChosenEncoding chosen{std::move(*vector), 0};
+    chosen.error = error_of(numbers, chosen.vector);
+    if (encoding == Encoding::kFloat32 || chosen.error < most_error) return chosen;
   }
   return internal_error("float32 takes every number");
 }

@@ -47,12 +47,11 @@ struct EncodedView {
 inline constexpr double kMostRelativeError = 0.01;
 
 struct ChosenEncoding {
-  EncodedVector vector;
-  std::vector<float> decoded;  ///< what a receiver will see
-  double error = 0;            ///< relative_error() of it
+  EncodedVector vector;  ///< not packed
+  double error = 0;      ///< relative_error() of what a receiver will see
 };
-/// The smallest encoding in `taken` whose own error is under `most_error`; float32 if there is none. Packed
-/// where `taken` has that.
+/// The smallest encoding in `taken` whose own error is under `most_error`; float32 if there is none. Takes
+/// memory for the encoded bytes alone.
 [[nodiscard]] Result<ChosenEncoding> choose_encoding(std::span<const float> numbers, const EncodingSet& taken,
                                                      double most_error, std::uint64_t seed);
 

@@ -45,19 +45,25 @@ Refusal refusal_of(const Error& error) {
 
 }  // namespace
 
-Result<Payload> encode_compact(const UpdateMessage& update, const EncodedVector& vector) {
+Result<BorrowedPayload> encode_compact_borrowed(const UpdateMessage& update, const EncodedVector& vector) {
   TRY_STATUS(check_update_head(update));
   if (vector.count == 0) return invalid_input("vector is empty, needs at least one number");
-  Payload payload{PayloadType::kUpdate, {}, kFormat};
-  payload.bytes.reserve(vector.bytes.size() + kRoomForFields);
-  CborWriter writer(payload.bytes);
+  BorrowedPayload payload{PayloadType::kUpdate, {}, vector.bytes, kFormat};
+  CborWriter writer(payload.fields);
   writer.put_map(kUpdateFields);
   put_update_head(writer, update);
   put_entry(writer, 7, static_cast<std::uint64_t>(vector.encoding));
   put_entry(writer, 8, vector.count);
   put_entry(writer, 9, static_cast<std::uint64_t>(vector.packing));
   writer.put_unsigned(10);
-  writer.put_bytes(vector.bytes);
+  writer.put_bytes_head(vector.bytes.size());
+  return payload;
+}
+
+Result<Payload> encode_compact(const UpdateMessage& update, const EncodedVector& vector) {
+  TRY(BorrowedPayload borrowed, encode_compact_borrowed(update, vector));
+  Payload payload{borrowed.type, std::move(borrowed.fields), borrowed.format};
+  payload.bytes.insert(payload.bytes.end(), borrowed.vector.begin(), borrowed.vector.end());
   return payload;
 }
 

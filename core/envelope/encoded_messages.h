@@ -10,6 +10,10 @@ namespace aflguard {
 
 /// `vector` in place of update.vector. kInvalidInput when a field is outside its range.
 [[nodiscard]] Result<Payload> encode_compact(const UpdateMessage& update, const EncodedVector& vector);
+/// The same payload, which borrows the bytes of `vector`.
+[[nodiscard]] Result<BorrowedPayload> encode_compact_borrowed(const UpdateMessage& update,
+                                                              const EncodedVector& vector);
+Result<BorrowedPayload> encode_compact_borrowed(const UpdateMessage&, EncodedVector&&) = delete;
 [[nodiscard]] Result<Payload> encode(const OfferMessage& offer);
 [[nodiscard]] Result<Payload> encode(const DifferenceMessage& difference);
 

@@ -60,7 +60,7 @@ Result<SealedEnvelope> EnvelopeSealer::seal(const Payload& payload) {
 }
 
 Result<SealedEnvelope> EnvelopeSealer::seal_borrowed(const BorrowedPayload& payload) {
-  return seal(payload.type, kFirstFormat, payload.fields, payload.vector);
+  return seal(payload.type, payload.format, payload.fields, payload.vector);
 }
 
 Result<SealedEnvelope> EnvelopeSealer::seal(PayloadType type, std::uint8_t format,

@@ -36,6 +36,7 @@ struct BorrowedPayload {
   PayloadType type = PayloadType::kUpdate;
   Bytes fields;                       ///< all that stands in front of the vector's numbers
   std::span<const std::byte> vector;  ///< those numbers, the end of the payload
+  std::uint8_t format = kFirstFormat;
 };
 
 /// A signed message, ready to travel or to wait in a spool.

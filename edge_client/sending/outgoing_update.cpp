@@ -44,6 +44,10 @@ void OutgoingUpdate::connected(Time now) {
   due_ = std::min(due_, now + std::chrono::duration_cast<Time::duration>(wait));
 }
 
+void OutgoingUpdate::answer_arrives(Time now) {
+  if (due_ != kNever && !held_) due_ = std::max(due_, now + shortest_);
+}
+
 bool OutgoingUpdate::start_over_when_due(Time now) {
   if (now < due_) return false;
   sender_.start_over();

@@ -49,6 +49,9 @@ class OutgoingUpdate final {
   void link_lost();
   /// A verdict that came while the link was down is lost: an update that waits for one goes again soon.
   void connected(Time now);
+  /// Pieces of an answer arrive: as long as they do, there is no need to ask again. The answer with a large
+  /// model takes longer than the timeout.
+  void answer_arrives(Time now);
   /// Sends everything again if no verdict came in time; true when it does.
   bool start_over_when_due(Time now);
   /// When start_over_when_due() wants to be called; kNever while pieces are on their way.
@@ -65,12 +68,14 @@ class OutgoingUpdate final {
                  std::uint64_t seed)
       : sequence_(sequence),
         sender_(std::move(sender)),
+        shortest_(timeout.shortest),
         waits_(timeout.shortest, timeout.longest, seed),
         soon_(std::min(timeout.shortest, std::chrono::milliseconds(2000))),
         random_(seed) {}
 
   std::uint64_t sequence_;
   PieceSender sender_;
+  std::chrono::milliseconds shortest_;
   Backoff waits_;
   std::chrono::milliseconds soon_;
   Random random_;

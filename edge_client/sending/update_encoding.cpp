@@ -36,13 +36,18 @@ EncodingSet narrowed(const EncodingSet& offered, Encoding wish) {
 
 }  // namespace
 
-Result<Payload> encode_as_offered(const UpdateMessage& update, const OfferMessage& offer, EncodingWish wish,
-                                  const KeyId& key) {
+Result<SealedEnvelope> seal_as_offered(UpdateMessage update, const OfferMessage& offer, EncodingWish wish,
+                                       EnvelopeSealer& sealer) {
   const EncodingSet taken = wish ? narrowed(offer.taken, *wish) : offer.taken;
   const double most_error = wish ? std::numeric_limits<double>::infinity() : kMostRelativeError;
-  TRY(const ChosenEncoding chosen,
-      choose_encoding(update.vector, taken, most_error, seed_of(key, update.sequence)));
-  return encode_compact(update, chosen.vector);
+  TRY(ChosenEncoding chosen,
+      choose_encoding(update.vector, taken, most_error, seed_of(sealer.key_id(), update.sequence)));
+  update.vector = {};
+  if (taken.has(Packing::kZstd)) {
+    TRY(chosen.vector, packed(std::move(chosen.vector)));
+  }
+  TRY(const BorrowedPayload payload, encode_compact_borrowed(update, chosen.vector));
+  return sealer.seal_borrowed(payload);
 }
 
 Result<std::optional<Bytes>> in_first_format(std::uint64_t sequence, std::span<const std::byte> envelope,

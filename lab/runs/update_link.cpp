@@ -38,9 +38,11 @@ Status UpdateLink::carry(ClientId client, std::uint64_t iteration, std::span<flo
   }
   const std::uint64_t dice = Random(seed_ ^ iteration << 20, kRoundingStream).next();
   TRY(const ChosenEncoding chosen, choose_encoding(update, taken_, most_error_, dice));
-  for (std::size_t i = 0; lost != nullptr && i < update.size(); ++i)
-    (*lost)[i] = update[i] - chosen.decoded[i];
-  std::copy(chosen.decoded.begin(), chosen.decoded.end(), update.begin());
+  const EncodedVector& sent = chosen.vector;
+  TRY(const auto decoded,
+      decode_vector({sent.encoding, sent.count, sent.packing, sent.bytes}, update.size()));
+  for (std::size_t i = 0; lost != nullptr && i < update.size(); ++i) (*lost)[i] = update[i] - decoded[i];
+  std::copy(decoded.begin(), decoded.end(), update.begin());
   return {};
 }
 

@@ -157,3 +157,19 @@ TEST(
   update.hold_no_longer(kStart + 2s);  // it is not held
   TEST_ASSERT_TRUE(update.due() == OutgoingUpdate::kNever);
 }
+
+TEST("While pieces of an answer arrive nothing goes again, and soon after the last one everything does") {
+  HeldBus bus;
+  OutgoingUpdate update = update_of(10);
+  deliver_all(update, bus);
+  auto now = kStart;
+  for (int piece = 0; piece < 100; ++piece) {  // far longer than the longest wait
+    now += 9s;
+    update.answer_arrives(now);
+    TEST_ASSERT_FALSE(update.start_over_when_due(now + 9s));
+  }
+  TEST_ASSERT_TRUE(update.start_over_when_due(now + 10s));
+  update.hold(now, 60s);
+  update.answer_arrives(now + 55s);
+  TEST_ASSERT_TRUE(update.due() == now + 60s);
+}
