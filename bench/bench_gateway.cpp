@@ -155,7 +155,7 @@ BenchResult rate_result(const std::string& name, const Series& ours, const Serie
     cpu_ratios.push_back(counted.rounds[i].cpu_ms() / ours.rounds[i].cpu_ms());
   }
   conditions["ratio_round_by_round"] = ratios;
-  // What the ratio would be if all cores were ours alone: CPU time of everybody, per update.
+  // What the ratio would be if all cores were ours alone: CPU time of all programs, per update.
   conditions["cpu_time_ratio"] = summarise(std::move(cpu_ratios)).median;
   result.conditions = std::move(conditions);
   return result;

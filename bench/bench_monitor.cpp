@@ -69,7 +69,7 @@ struct Measured {
   double peak_mb = 0;
 };
 
-/// Someone in front of the monitor.
+/// A reader in front of the monitor.
 class Watcher final {
  public:
   Watcher(TerminalProcess monitor, std::function<bool()> stop)
@@ -151,8 +151,8 @@ class MonitorBench final {
                                               "--identity", "operator"},
                                              kScreen));
     Watcher watcher(std::move(process), options_.stop);
-    const std::string everybody = "devices " + view::grouped(options_.devices + 1);
-    TRY_STATUS(watcher.wait_for([&] { return watcher.shows(everybody); }));
+    const std::string all = "devices " + view::grouped(options_.devices + 1);
+    TRY_STATUS(watcher.wait_for([&] { return watcher.shows(all); }));
     measured.start_s.push_back(milliseconds_since(begin) / 1000);
     const SpeakingCrowd speaking(crowd_, options_.interval);
     TRY_STATUS(measure_cost(watcher, measured));

@@ -39,7 +39,7 @@ class Sink final {
 
   Status take(std::size_t bytes) {
     const FileDescriptor connection(::accept4(file_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!connection.valid()) return unavailable("nobody came over the bare link");
+    if (!connection.valid()) return unavailable("no client came over the bare link");
     std::vector<char> buffer(64u << 10);
     ssize_t got = 1;
     while (bytes > 0 && got > 0) {

@@ -14,7 +14,7 @@
 
 namespace aflguard::bench {
 
-/// A program on a pseudo-terminal, as someone in front of one would use it. It ends with this object.
+/// A program on a pseudo-terminal, used as from a keyboard. It ends with this object.
 class TerminalProcess final {
  public:
   /// kIo when no terminal can be had, kNotFound when there is no such program.

@@ -9,7 +9,7 @@
 
 namespace aflguard::datasets {
 
-/// The paper splits the images at random and does not say how: this seed decides, for everybody.
+/// The paper splits the images at random and does not say how: this seed decides, for all runs.
 inline constexpr std::uint64_t kColorectalSplitSeed = 1;
 
 /// hmnist_64_64_L.csv: a header, then one image per row, pixel by pixel, with its label 1, 2, ... in the

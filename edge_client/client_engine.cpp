@@ -21,7 +21,7 @@ constexpr seconds kIdle(60);
 constexpr seconds kOfferTimeout(1);
 /// Sends of one update without a verdict, after which that needs attention.
 constexpr std::uint64_t kMostFruitlessSends = 3;
-/// Shorter waits are not worth a status message from everybody in a crowd.
+/// Shorter waits are not worth a status message from each device of a crowd.
 constexpr seconds kWorthReporting(10);
 
 StatusOptions status_options(const EngineSettings& settings, const FleetTopics& topics) {
@@ -394,14 +394,16 @@ void ClientEngine::report_silence() {
 }
 
 /// The gateway may be an older one by now, which never answers an update of format 2. A newer one makes its
-/// offer again before the next round; without it the update goes in format 1, which everyone understands.
+/// offer again before the next round; without it the update goes in format 1, which every gateway
+/// understands.
 void ClientEngine::doubt_the_offer() {
   const bool doubted = !std::exchange(offer_, std::nullopt);
   status_.offer_wanted(!parts_.encode);
   if (doubted) (void)fall_back_to_first_format();
 }
 
-/// True when the update on its way was in another format, and now goes in that which everyone understands.
+/// True when the update on its way was in another format, and now goes in that which every gateway
+/// understands.
 bool ClientEngine::fall_back_to_first_format() {
   const std::uint64_t sequence = outgoing_->sequence();
   auto envelope =

@@ -24,7 +24,7 @@ struct Resampling {
 /// The largest table of weights, `from` * `to`, with which an axis is resampled.
 inline constexpr std::int64_t kMaxResampling = std::int64_t{1} << 20;
 
-/// Reads the node's modes; kUnsupported, naming the setting, for those whose gradient nobody has written.
+/// Reads the node's modes; kUnsupported, naming the setting, for those without a gradient here.
 [[nodiscard]] Result<Resampling> read_resampling(const Node& node);
 
 /// The weights [from, to] in row-major order: output = input * weights.

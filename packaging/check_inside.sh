@@ -36,7 +36,7 @@ systemd-analyze verify --man=no aflguard-identity.service aflguard-clock.service
 [ "$(stat -c '%U %a' /var/lib/aflguard)" = "aflguard 700" ] || die "/var/lib/aflguard: $(stat -c '%U %a' /var/lib/aflguard)"
 
 cd /
-# Not everybody looks into root's home.
+# Other users may not read root's home.
 cp /root/old/aflguard-client_*.deb /srv/aflguard-client.deb
 as_fleet aflguard fleet init $fleet --name greenhouse --broker-host localhost >/dev/null
 as_fleet aflguard model build --zoo logistic-regression --features 4 --classes 3 -o $fleet/model >/dev/null

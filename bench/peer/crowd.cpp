@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kDeviceTimeout(30);  // as aflguard-client has it
-constexpr std::chrono::seconds kSilence(100);       // of everybody: something is wrong
+constexpr std::chrono::seconds kSilence(100);       // of all: something is wrong
 constexpr milliseconds kPollInterval(20);
 constexpr std::string_view kPemEnd = "-----END PRIVATE KEY-----\n";
 

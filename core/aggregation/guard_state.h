@@ -55,7 +55,7 @@ class StateReader final {
   }
   /// A u64 that must equal `expected`, as `what` says in the error.
   [[nodiscard]] Status expect(std::uint64_t expected, std::string_view what);
-  /// A u64 count of things that take at least `bytes_each` bytes: more than remain is refused before anyone
+  /// A u64 count of things that take at least `bytes_each` bytes: more than remain is refused before a reader
   /// allocates.
   [[nodiscard]] Result<std::size_t> count(std::size_t bytes_each);
   /// Exactly values.size() finite floats.

@@ -34,7 +34,7 @@ class BoundedQueue final {
     return true;
   }
 
-  /// Takes the item whatever the limits say: for events whose number someone else bounds. Lost when closed.
+  /// Takes the item whatever the limits say: for events whose number is bounded elsewhere. Lost when closed.
   void push_always(T item) {
     {
       const std::lock_guard lock(mutex_);

@@ -5,7 +5,7 @@
 
 namespace aflguard {
 
-/// Bytes that someone owns.
+/// Bytes that own their memory.
 using Bytes = std::vector<std::byte>;
 
 }  // namespace aflguard

@@ -22,7 +22,7 @@ struct FairQueueLimits {
 
 /// A queue between threads in which every key takes its turn: pop gives one item of each key that has some,
 /// in the order in which the keys came, and again. Items of one key keep their order. Who pushes much waits
-/// behind itself: beyond the limits of a key its own oldest items go, and nobody else's.
+/// behind itself: beyond the limits of a key its own oldest items go, and no other's.
 template <typename T>
 class FairQueue final {
  public:

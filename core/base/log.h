@@ -13,7 +13,7 @@ class LogSink {
   virtual ~LogSink() = default;
   virtual void write(LogLevel level, std::string_view line) = 0;
 
-  /// A line that programs read (core/telemetry/program_facts.h), as it is. Of sinks that nobody reads so,
+  /// A line that programs read (core/telemetry/program_facts.h), as it is. Of sinks that no program reads,
   /// nothing.
   virtual void fact(std::string_view line) { (void)line; }
 

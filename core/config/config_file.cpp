@@ -54,7 +54,7 @@ struct ConfigFile::State {
 
   fs::path path;
   ConfigValue document;
-  /// Section -> its keys that someone asked for. Sections of names that are free are not in here.
+  /// Section -> its keys that were asked for. Sections of names that are free are not in here.
   std::map<std::string, std::set<std::string>> known;
   std::vector<Problem> problems;
 

@@ -9,7 +9,7 @@ namespace aflguard {
 
 /// The last transfer that each of many senders finished, so that a piece of it that comes late opens nothing.
 /// A sender costs 24 bytes, and there is a fixed number of places: one that is needed again goes from one
-/// sender to another, and nobody is refused. A sender that was forgotten loses nothing but this comfort.
+/// sender to another, and none is refused. A sender that was forgotten loses nothing but this comfort.
 class FinishedTransfers final {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -26,7 +26,7 @@ class FinishedTransfers final {
   struct Finished {
     std::uint64_t transfer = 0;
     Time when{};
-    std::uint32_t source = 0;  ///< a part of its name's hash that the place does not tell; 0: nobody
+    std::uint32_t source = 0;  ///< a part of its name's hash that the place does not tell; 0: none
     std::uint16_t round = 0;
   };
   struct Place {

@@ -14,12 +14,12 @@ inline constexpr std::size_t kMaxRefusalText = 200;
 inline constexpr std::chrono::milliseconds kLongestComeBack = std::chrono::hours(1);
 
 /// What the gateway answers when it does not judge an update, or not now. It names the envelope by its
-/// transfer id: often nobody has opened it.
+/// transfer id: often it was not opened.
 struct RefusalMessage {
   std::string fleet;
   std::string device;          ///< on whose topic the update came
   std::uint64_t transfer = 0;  ///< transfer_id_of() the refused envelope
-  std::uint64_t sequence = 0;  ///< of the refused update; 0: nobody has read it
+  std::uint64_t sequence = 0;  ///< of the refused update; 0: not known
   RefusalReason reason = RefusalReason::kMalformed;
   /// The device's signature matched. Otherwise all that is known is who may write to the topic, and that is
   /// the broker's word: a device gives up no update for it.

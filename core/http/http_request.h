@@ -15,7 +15,7 @@ struct HttpRequest {
   /// Names in lower case, in the order in which they came; values without blanks around them.
   std::vector<std::pair<std::string, std::string>> headers = {};
 
-  /// Empty when there is none. One that came twice counts as none: nobody honest sends it.
+  /// Empty when there is none. One that came twice counts as none: no honest client sends it.
   [[nodiscard]] std::string header(std::string_view name) const;
 };
 

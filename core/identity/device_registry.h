@@ -29,7 +29,7 @@ class DeviceRegistry {
 /// A registry filled once and kept in memory. A name may own several keys, e.g. while one is renewed.
 class KeyTable final : public DeviceRegistry {
  public:
-  /// kInvalidInput when `owner` is not a name, or the key belongs to someone already.
+  /// kInvalidInput when `owner` is not a name, or the key has an owner already.
   [[nodiscard]] Status add(std::string_view owner, const PublicKey& key);
   /// Refuses every key of `owner` from now on; kNotFound when there is none. Not while others call find().
   [[nodiscard]] Status revoke(std::string_view owner);

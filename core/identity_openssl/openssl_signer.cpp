@@ -14,7 +14,7 @@ namespace aflguard {
 
 namespace {
 
-/// Takes OpenSSL's queued reasons along, so that they do not surface in someone else's error.
+/// Takes OpenSSL's queued reasons along, so that they do not surface in another error.
 Error failed(ErrorKind kind, const std::string& what) {
   std::array<char, 256> text{};
   const unsigned long code = ERR_get_error();

@@ -73,7 +73,7 @@ bool OpensslVerifier::verify(const PublicKey& key, SignedParts parts, const Ecds
     ok = ok && EVP_DigestVerifyUpdate(context.get(), part.data(), part.size()) == 1;
   }
   ok = ok && EVP_DigestVerifyFinal(context.get(), der.data(), size) == 1;
-  ERR_clear_error();  // a wrong signature leaves reasons behind that nobody asks for
+  ERR_clear_error();  // a wrong signature leaves reasons behind that are not asked for
   return ok;
 }
 

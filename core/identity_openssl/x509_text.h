@@ -18,7 +18,7 @@ using OpensslCrl = std::unique_ptr<X509_CRL, OpensslFree<X509_CRL_free>>;
 using OpensslInteger = std::unique_ptr<ASN1_INTEGER, OpensslFree<ASN1_INTEGER_free>>;
 using OpensslTime = std::unique_ptr<ASN1_TIME, OpensslFree<ASN1_TIME_free>>;
 
-/// An error that takes OpenSSL's queued reasons along, so that they do not surface in someone else's.
+/// An error that takes OpenSSL's queued reasons along, so that they do not surface in another.
 [[nodiscard]] Error openssl_error(ErrorKind kind, const std::string& what);
 
 /// Objects to PEM; empty when OpenSSL fails.
@@ -31,7 +31,7 @@ using OpensslTime = std::unique_ptr<ASN1_TIME, OpensslFree<ASN1_TIME_free>>;
 [[nodiscard]] OpensslCertificate certificate_from_pem(std::string_view pem);
 [[nodiscard]] OpensslRequest request_from_pem(std::string_view pem);
 [[nodiscard]] OpensslCrl crl_from_pem(std::string_view pem);
-/// Asks nobody for a passphrase.
+/// Never asks for a passphrase.
 [[nodiscard]] OpensslKey private_key_from_pem(std::string_view pem);
 
 /// kInvalidInput when it is not a P-256 key.

@@ -12,7 +12,7 @@
 
 namespace aflguard {
 
-/// An ONNX file as parts that stand one after the other, so that nobody has to hold it a second time.
+/// An ONNX file as parts that stand one after the other, so that it need not be held a second time.
 struct InferenceFile {
   InferenceFile() = default;
   InferenceFile(InferenceFile&&) = default;

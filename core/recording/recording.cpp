@@ -65,7 +65,7 @@ Result<RecordingEntry> decode_header(std::span<const std::byte> bytes) {
   if (!(header.aggregator.learning_rate > 0)) return corrupt("recording: the learning rate is not positive");
   TRY(const auto state, in.bytes());
   header.state.assign(state.begin(), state.end());
-  // The state holds at least one model: a dimension beyond it is damage, found before anybody allocates.
+  // The state holds at least one model: a dimension beyond it is damage, found before memory is allocated.
   if (header.guard_settings.dimension == 0 ||
       header.guard_settings.dimension > state.size() / sizeof(float)) {
     return corrupt("recording: impossible dimension " + std::to_string(header.guard_settings.dimension));

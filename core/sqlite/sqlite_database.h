@@ -56,7 +56,7 @@ class SqliteStatement final {
 /// it.
 class SqliteDatabase final {
  public:
-  /// kFrozen: reading a file that nobody writes and that has no write-ahead log; leaves nothing beside it.
+  /// kFrozen: reading a file that is not written and that has no write-ahead log; leaves nothing beside it.
   enum class Access : std::uint8_t { kReadWrite, kReadOnly, kFrozen };
   [[nodiscard]] static Result<SqliteDatabase> open(const std::filesystem::path& path, Access access);
   SqliteDatabase(SqliteDatabase&& other) noexcept;

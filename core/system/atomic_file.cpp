@@ -42,7 +42,7 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
 
 Status write_file_atomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
                              FileAccess access) {
-  // The rename would put a file in the place of /dev/stdout, for everybody.
+  // The rename would put a file in the place of /dev/stdout, for all programs.
   struct stat there {};
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return invalid_input(path.string() + " exists and is not a regular file; name a file to write");

@@ -23,7 +23,7 @@ enum class FileAccess {
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::span<const std::byte> bytes,
                                            FileAccess access = FileAccess::kShared);
-/// The same for parts that stand one after the other in the file, so that nobody has to join them first.
+/// The same for parts that stand one after the other in the file, so that they need not be joined first.
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::span<const std::span<const std::byte>> parts,
                                            FileAccess access = FileAccess::kShared);

@@ -32,7 +32,7 @@ class FileLock final {
   FileDescriptor file_;
 };
 
-/// The process that took the lock on this file. None when nobody holds it, and where the system does not
+/// The process that took the lock on this file. None when it is free, and where the system does not
 /// tell: in some containers and on some file systems.
 [[nodiscard]] std::optional<pid_t> lock_holder(const std::filesystem::path& path);
 

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 Result<FolderLock> FolderLock::acquire(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  // Everybody who may write to the folder may lock it.
+  // Every user who may write to the folder may lock it.
   auto lock = FileLock::take(folder / ".lock", {.mode = 0666, .timeout = kLockWithoutTimeout});
   if (!lock.ok()) return io_error("cannot write to " + folder.string() + ": " + lock.error().message);
   return FolderLock(std::move(*lock));

@@ -13,7 +13,8 @@ class FolderLock final {
   /// Makes the folder when it is missing.
   [[nodiscard]] static Result<FolderLock> acquire(const std::filesystem::path& folder);
 
-  /// Removes what interrupted StagedDirectory users left beside `target` while nobody else can be at work.
+  /// Removes what interrupted StagedDirectory users left beside `target` while no other process can be at
+  /// work.
   void remove_leftovers(const std::filesystem::path& target) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace aflguard {
 
-/// A TCP port that nobody listens on at this moment, of one of this machine's IPv4 addresses. kUnavailable
+/// A TCP port that is free at this moment, of one of this machine's IPv4 addresses. kUnavailable
 /// when there is none, or no such address.
 [[nodiscard]] Result<std::uint16_t> free_port(const std::string& address);
 

@@ -276,7 +276,7 @@ void Process::signal(int number) const {
 
 ProcessEnd Process::kill() {
   signal(SIGKILL);
-  if (pid_ > 0 && own_group_) ::kill(-pid_, SIGKILL);  // until wait(), its number is nobody else's
+  if (pid_ > 0 && own_group_) ::kill(-pid_, SIGKILL);  // until wait(), its number is given to no other
   return wait();
 }
 

@@ -65,7 +65,7 @@ class Process final {
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// False once it has ended.
   [[nodiscard]] bool running() { return !wait_for(std::chrono::milliseconds(0)); }
-  /// How it ended; nothing as long as nobody has noticed that.
+  /// How it ended; nothing until that was noticed.
   [[nodiscard]] const std::optional<ProcessEnd>& ended() const { return end_; }
 
   /// Waits for its end.

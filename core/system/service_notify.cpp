@@ -59,7 +59,7 @@ bool notify_watchdog() {
 std::optional<std::chrono::microseconds> watchdog_interval() {
   const auto microseconds = environment_number("WATCHDOG_USEC");
   if (!microseconds || *microseconds <= 0) return std::nullopt;
-  // A child of the watched process inherits the variables, but nobody waits for it.
+  // A child of the watched process inherits the variables, but the service manager does not wait for it.
   const auto watched = environment_number("WATCHDOG_PID");
   if (watched && *watched != ::getpid()) return std::nullopt;
   return std::chrono::microseconds(*microseconds);

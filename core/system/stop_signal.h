@@ -10,7 +10,7 @@
 namespace aflguard {
 
 /// Turns SIGTERM and SIGINT into a call on an ordinary thread, where locks and allocation are allowed. The
-/// first signal is taken; a second one ends the process at once, as if nobody handled it. One at a time per
+/// first signal is taken; a second one ends the process at once, as if it were not handled. One at a time per
 /// process; SIGPIPE is ignored from then on.
 class StopSignal final {
  public:

@@ -18,7 +18,7 @@ struct BoardReadings {
 };
 
 /// up/<device>/status: what a device says about itself, for people and dashboards. Nothing decides on it;
-/// `wants_offer` is a hint, answered with a message that says the same to everybody. What is not known is
+/// `wants_offer` is a hint, answered with a message that says the same to all devices. What is not known is
 /// absent, here and in the message.
 struct DeviceStatus {
   DeviceState state = DeviceState::kInit;

@@ -11,8 +11,8 @@
 namespace aflguard {
 namespace {
 
-/// A number that is written with all its digits; others have three decimals, of which the fourth helps
-/// nobody.
+/// A number that is written with all its digits; others have three decimals, of which the fourth would
+/// not help.
 template <typename Number>
 struct Exact {
   Number& number;

@@ -15,7 +15,7 @@ namespace aflguard {
 using OpensslContext = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using OpensslConnection = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
-/// TCP to the broker; reading and writing fail after `timeout`. kUnavailable when nobody answers.
+/// TCP to the broker; reading and writing fail after `timeout`. kUnavailable without an answer.
 [[nodiscard]] Result<FileDescriptor> open_connection(const std::string& host, std::uint16_t port,
                                                      std::chrono::seconds timeout);
 

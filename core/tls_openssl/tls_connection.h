@@ -38,8 +38,9 @@ struct TlsIdentity {
 /// A TCP connection to a broker with TLS 1.3 on top, before the handshake: that is SSL_connect() on get().
 class TlsConnection final {
  public:
-  /// Expects the host that is connected to, vouched for by the authority. Without an identity it is nobody.
-  /// kUnavailable when nobody listens at the address; every wait of the connection ends after `timeout`.
+  /// Expects the host that is connected to, vouched for by the authority. Without an identity it sends no
+  /// certificate. kUnavailable when nothing listens at the address; every wait of the connection ends after
+  /// `timeout`.
   [[nodiscard]] static Result<TlsConnection> prepare(const std::string& host, std::uint16_t port,
                                                      const std::string& authority_pem,
                                                      const std::optional<TlsIdentity>& identity,

@@ -17,7 +17,8 @@ struct Message {
   Bytes payload;
   /// Published: the broker keeps it for later subscribers. Received: it had been kept.
   bool retained = false;
-  /// Published: the next one will say more, so nobody asks what became of this one. QoS 0, half the packets.
+  /// Published: the next one will say more, so what became of this one does not matter. QoS 0, half the
+  /// packets.
   bool best_effort = false;
 };
 
@@ -36,7 +37,7 @@ struct BusConnected {
 /// The connection is gone, or could not be made; the bus tries again by itself.
 struct BusDisconnected {
   std::string reason;
-  /// Someone else connected as this client, and the broker keeps one of the two (MQTT 5 brokers tell).
+  /// Another program connected as this client, and the broker keeps one of the two (MQTT 5 brokers tell).
   bool taken_over = false;
 };
 struct BusReceived {
@@ -46,12 +47,12 @@ struct BusReceived {
 struct BusPublished {
   PublishId id = 0;
 };
-/// It may or may not have reached the broker; nobody will know.
+/// It may or may not have reached the broker; that will not be known.
 struct BusPublishFailed {
   PublishId id = 0;
   std::string reason;
 };
-/// Someone called wake().
+/// wake() was called.
 struct BusWoken {};
 
 using BusEvent =
@@ -83,7 +84,7 @@ class MessageBus {
   /// without. subscribe() gives the connection up instead, and tries again.
   [[nodiscard]] virtual Status subscribe_if_allowed(const std::string& filter) { return subscribe(filter); }
 
-  /// The end of a subscription; what is on its way may still arrive. A filter that nobody subscribed to is
+  /// The end of a subscription; what is on its way may still arrive. A filter without a subscription is
   /// left alone.
   virtual void unsubscribe(const std::string& filter) = 0;
 

@@ -336,7 +336,7 @@ MqttBus::Connection::Client MqttBus::Connection::make_client() {
     if (code == mqtt::ReasonCode::SESSION_TAKEN_OVER) {
       const std::lock_guard lock(mutex_);
       taken_over_ = true;
-      lost_reason_ = "someone else connected as '" + options_.client_id + "'";
+      lost_reason_ = "another client connected as '" + options_.client_id + "'";
     }
     on_lost("the broker ended the connection with reason " + std::to_string(static_cast<int>(code)));
   });

@@ -5,7 +5,7 @@ namespace aflguard {
 namespace {
 
 /// Paho has no setting for TLS 1.3 and nothing older. Its list of cipher suites holds for TLS 1.2 and below
-/// only: a suite that needs a shared secret, which nobody gives it, leaves 1.3 as the only version to offer.
+/// only: a suite that needs a shared secret, which it is not given, leaves 1.3 as the only version to offer.
 constexpr const char* kNoSuiteBelowTls13 = "PSK-AES128-GCM-SHA256";
 
 /// No error handler: Paho C++ 1.2 looks for it in its options while the handshake runs, and those are gone

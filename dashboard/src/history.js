@@ -46,7 +46,7 @@ export class HistoryQuestions {
     else open.resolve({ fields: open.fields, points: open.points, stepMs: open.stepMs });
   }
 
-  /** The connection is gone: nobody will answer. */
+  /** The connection is gone: no answer will come. */
   abandon() {
     for (const { reject, timer } of this.pending.values()) {
       this.timers.clear(timer);

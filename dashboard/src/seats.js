@@ -1,4 +1,4 @@
-// Mosquitto makes the user's name the client's id, so that nobody can push the gateway out; several pages that are open
+// Mosquitto makes the user's name the client's id, so that no other client can push the gateway out; several pages that are open
 // at once therefore need several names. Each takes a seat. Pages of one browser agree by its locks; pages of different
 // browsers do not know of each other, and a page that loses its seat takes one that is far away.
 

@@ -5,13 +5,13 @@ import { gatewayTrouble, troubleLevel } from './trouble.js';
 
 const kLittleSpace = 0.1;
 
-/** {tone, word, text}: text is a sentence when someone has to know. */
+/** {tone, word, text}: text is a sentence when there is something to know. */
 export function gatewayHealth(state, nowMs) {
   const { gateway, metrics } = state;
   if (gateway === null && metrics === null) return { tone: 'warn', word: 'gateway: unknown', text: 'The gateway has not said anything yet.' };
   if (gateway?.state === 'lost') return { tone: 'bad', word: 'gateway: lost', text: 'The gateway vanished. Devices wait; what they have is not lost.' };
   if (gateway?.state === 'disconnected') return { tone: 'bad', word: 'gateway: stopped', text: 'The gateway was stopped.' };
-  if (gateway?.state === 'alert') return { tone: 'bad', word: 'gateway: alert', text: `The gateway asks for someone: ${gateway.message || 'its log says why'}` };
+  if (gateway?.state === 'alert') return { tone: 'bad', word: 'gateway: alert', text: `The gateway needs attention: ${gateway.message || 'its log says why'}` };
   const { level, why } = gatewayTrouble(state, nowMs);
   if (level !== 'none') return { tone: 'bad', word: 'gateway: silent', text: `The gateway is ${why}.` };
   return { tone: 'good', word: 'gateway: ready', text: '' };
@@ -48,7 +48,7 @@ export function tiles(state, nowMs) {
     rate: [m === null ? '–' : figure(m.updatesPerSecond, 2), m === null ? '' : `${count(m.updates)} judged`],
     accepted: [judged > 0 ? percent(m.accepted / judged) : '–', judged > 0 ? `${count(m.accepted)} of ${count(judged)}` : ''],
     devices: [m?.connected == null ? count(state.devices.size) : count(m.connected), m?.devices == null ? 'devices' : `of ${count(m.devices)} enrolled`],
-    suspects: [count(levels.suspect), trouble.length > 0 ? trouble.join(', ') : 'nobody else stands out', levels.suspect > 0 ? 'bad' : 'good'],
+    suspects: [count(levels.suspect), trouble.length > 0 ? trouble.join(', ') : 'no other stands out', levels.suspect > 0 ? 'bad' : 'good'],
     reference: [m?.referenceAge == null ? '–' : count(m.referenceAge), m?.referenceAgeSeconds == null ? 'versions old' : `versions, ${duration(m.referenceAgeSeconds)} old`],
     store: [m?.commitMs == null ? '–' : `${figure(m.commitMs, 2)} ms`, space === null ? '' : `${bytes(m.storeFree)} free (${percent(space)})`, space !== null && space < kLittleSpace ? 'bad' : null],
   };

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until someone chooses.
+// Light or dark: as the system says, until the reader chooses.
 const kChoice = 'aflguard-theme';
 
 export class Theme {

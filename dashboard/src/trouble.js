@@ -90,7 +90,7 @@ function addRejections(trouble, device) {
 
 function addState(trouble, device, nowMs) {
   const state = deviceState(device);
-  if (state === 'alert') trouble.add('alarm', 250, device.status?.message || 'needs someone');
+  if (state === 'alert') trouble.add('alarm', 250, device.status?.message || 'needs attention');
   if (state === 'lost') {
     const seen = lastSeen(device);
     trouble.add('warning', 200, seen === null ? 'lost' : `lost; last heard ${shortDuration(nowMs - seen)} ago`);
@@ -144,7 +144,7 @@ export function troubleLevel(device, nowMs) {
 export function gatewayTrouble({ gateway, metrics }, nowMs) {
   const trouble = new Trouble();
   if (gateway === null && metrics === null) trouble.add('warning', 100, 'the gateway was not heard yet');
-  else if (gateway?.state === 'alert') trouble.add('alarm', 300, gateway.message || 'needs someone');
+  else if (gateway?.state === 'alert') trouble.add('alarm', 300, gateway.message || 'needs attention');
   else if (gateway?.state === 'lost') trouble.add('alarm', 250, 'the gateway is lost');
   else if (gateway?.state === 'disconnected') trouble.add('warning', 200, 'the gateway was stopped');
   else {

@@ -50,7 +50,7 @@ class ModelFetch final {
   void newest_is(std::uint64_t version);
 
   /// Nothing when there is a model to train on; else until when to wait for one, Time::max() while there is
-  /// none at all. Asks for one if nobody has.
+  /// none at all. Asks for one unless that was done.
   [[nodiscard]] std::optional<Time> wait(Time now);
   /// Asks again when the model at hand is too old; then, until when to wait for the answer.
   [[nodiscard]] std::optional<Time> ask_again_when_old(Time now);

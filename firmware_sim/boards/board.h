@@ -39,7 +39,7 @@ struct Board {
 
 inline constexpr std::size_t kMaxBoards = 64;
 
-/// What someone asked for.
+/// What was asked for.
 struct BoardRequest {
   std::size_t boards = 0;      ///< 0: as many as `depth` names
   std::string depth = "user";  ///< one word for all, or numbers of each: "board=2,user=4"

@@ -118,7 +118,7 @@ Result<FirmwareConfig> parse_firmware_config(const std::string& text) {
 }
 
 std::string machine_kernel_line(const std::string& cmdline) {
-  // Nobody asks for a name in the middle of a line.
+  // A login prompt never stands in the middle of a line.
   std::string line =
       "quiet systemd.show_status=false systemd.getty_auto=false systemd.journald.forward_to_console=1";
   std::istringstream words(cmdline);
@@ -160,7 +160,7 @@ Status ImageBoard::make_malicious(const fs::path& card) const {
 }
 
 Status ImageBoard::write_card(const Board& board, const fs::path& card) const {
-  // It will hold a key. An empty file first: nobody else may read it at any time.
+  // It will hold a key. An empty file first: no other user may read it at any time.
   TRY_STATUS(write_file_atomically(card, std::string_view(), FileAccess::kOwnerOnly));
   TRY_STATUS(run({"cp", "--sparse=always", "--no-preserve=mode", image_.string(), card.string()}));
   std::error_code error;

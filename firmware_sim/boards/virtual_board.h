@@ -15,7 +15,7 @@ struct BoardKit {
 
 /// "board": QEMU's machine `virt` with Debian's arm64 kernel. Three disks: programs (the kit's, read-only),
 /// the card (read-only, made again for every simulation) and the state, which stays. The network is QEMU's
-/// user-mode network: the board reaches this machine's loopback, nobody reaches the board.
+/// user-mode network: the board reaches this machine's loopback, the board cannot be reached.
 class VirtualBoard final : public BoardKind {
  public:
   explicit VirtualBoard(BoardKit kit) : kit_(std::move(kit)) {}

@@ -22,7 +22,7 @@ enum class MachineBus { kMemoryMapped, kPci };
 
 /// QEMU's machine `virt` with a Cortex-A72, as a value. Its console is the standard output of the process
 /// that runs it; its network is QEMU's user-mode network: it reaches this machine's loopback as
-/// kHostInMachine, and nobody reaches it. It ends when it wants to start again.
+/// kHostInMachine, and cannot be reached. It ends when it wants to start again.
 struct VirtualMachine {
   std::filesystem::path kernel;
   std::filesystem::path initial_disk;

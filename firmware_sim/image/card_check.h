@@ -13,7 +13,7 @@ namespace aflguard::image {
 [[nodiscard]] std::string mount_point_of(const std::filesystem::path& card, const std::string& mounts);
 
 /// kInvalidInput unless the image or card, whose boot partition is at `offset`, is one that `aflguard image
-/// build` has made and that nobody has mounted. A file is closed to other users: a key goes into it.
+/// build` has made and that is not mounted. A file is closed to other users: a key goes into it.
 [[nodiscard]] Status prepare_card(const std::filesystem::path& card, std::uint64_t offset);
 
 }  // namespace aflguard::image

@@ -5,7 +5,7 @@ set -eu
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Root maps itself and everybody; others map the range that /etc/subuid and /etc/subgid give them.
+# Root maps itself and all users; others map the range that /etc/subuid and /etc/subgid give them.
 map_ids() { # PID
   if [ "$(id -u)" -eq 0 ]; then
     echo '0 0 65536' >"/proc/$1/uid_map" && echo '0 0 65536' >"/proc/$1/gid_map"

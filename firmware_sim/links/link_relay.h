@@ -41,7 +41,7 @@ class LinkRelay final {
   std::unique_ptr<State> state_;
 };
 
-/// True when someone listens there.
+/// True when a program listens there.
 [[nodiscard]] bool answers(const std::string& host, std::uint16_t port);
 
 }  // namespace aflguard::sim

@@ -14,7 +14,7 @@
 
 namespace aflguard::sim {
 
-/// Waits so long; false: nobody can interrupt it.
+/// Waits so long; false: it cannot be interrupted.
 [[nodiscard]] bool sleep_on(std::chrono::milliseconds time);
 
 /// How a launcher waits for programs to be ready.

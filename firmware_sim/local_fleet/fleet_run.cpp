@@ -61,7 +61,7 @@ Result<std::optional<std::string>> end_of_stall(const ClientFleet& made, const R
                                                 std::uint64_t judged, SteadyClock::duration silence) {
   if (silence > kStallTimeout && judged > 0 && nobody_can_send(made, running)) {
     return std::optional("After " + std::to_string(judged) +
-                         " updates nobody sent any more: from this model no finite update can be computed.");
+                         " updates ended the run: from this model no finite update can be computed.");
   }
   if (silence <= kLongestTimeout) return std::optional<std::string>();
   const std::string waited = std::to_string(kLongestTimeout.count()) + " s";

@@ -12,7 +12,7 @@
 namespace aflguard::sim {
 
 /// Provisions a fleet in `root` as `aflguard fleet init` does, with its own authority, which enrols
-/// devices afterwards. `prepare` adds to the folder before anybody sees it.
+/// devices afterwards. `prepare` adds to the folder before it is seen.
 [[nodiscard]] Result<fleet::OpensslAuthority> provision_fleet(
     const std::filesystem::path& root, const fleet::FleetSettings& settings,
     const std::optional<std::filesystem::path>& model, const Clock& clock,

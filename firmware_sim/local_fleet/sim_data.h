@@ -14,7 +14,7 @@ namespace aflguard::sim {
 /// Where simulated boards get their samples from.
 struct SampleOrigin {
   std::string dataset = "mnist";  ///< one of the lab's, dealt out as in its experiments
-  std::filesystem::path own;      ///< when not empty: someone's own samples, a CSV file or a folder
+  std::filesystem::path own;      ///< when not empty: the user's own samples, a CSV file or a folder
   DatasetFiles table;             ///< how a CSV file of them is to be read; its names of files do not count
   std::uint64_t seed = 1;
 
@@ -22,7 +22,7 @@ struct SampleOrigin {
 };
 
 /// One share per board, none with another's samples; classes are dealt out unevenly, so that
-/// every board knows something else best. Someone's own folder holds samples.csv, or features.npy and
+/// every board knows something else best. The user's folder holds samples.csv, or features.npy and
 /// labels.npy, or two IDX files, *-images-idx3-ubyte and *-labels-idx1-ubyte. kInvalidInput when the samples
 /// do not fit the model, or are too few.
 [[nodiscard]] Result<std::vector<Dataset>> deal_samples(const SampleOrigin& origin, std::size_t boards,

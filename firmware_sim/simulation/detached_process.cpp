@@ -49,7 +49,7 @@ Result<ProcessState> state_of(pid_t pid) {
   return found;
 }
 
-/// Our own child stays a zombie until someone has asked how it ended.
+/// Our own child stays a zombie until it was asked how it ended.
 void reap(pid_t pid) {
   ::waitpid(pid, nullptr, WNOHANG);
 }

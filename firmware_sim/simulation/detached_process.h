@@ -26,7 +26,7 @@ struct ProcessMark {
 
 /// Starts a program that goes on when this one ends; its output is added to the log, its input is empty, and
 /// it has its own session. It begins only after `record` has returned success: nothing runs that
-/// nobody knows of. kNotFound when there is no such program or folder.
+/// no program knows of. kNotFound when there is no such program or folder.
 [[nodiscard]] Result<ProcessMark> start_detached(const Command& command,
                                                  const std::function<Status(const ProcessMark&)>& record);
 

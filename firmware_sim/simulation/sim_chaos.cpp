@@ -124,7 +124,7 @@ class Chaos final {
     return {};
   }
 
-  /// Whatever happened: power and network for everybody.
+  /// Whatever happened: power and network for all.
   [[nodiscard]] Status repair() {
     TRY(const auto lock, control_.folder().lock());
     for (const Service& service : simulation_.services)
@@ -157,7 +157,7 @@ class Chaos final {
   [[nodiscard]] Status check_survivors() {
     const auto check_one = [this](const std::string& name, const std::filesystem::path& log) -> Status {
       if (std::find(killed_.begin(), killed_.end(), name) != killed_.end() || control_.runs(name)) return {};
-      return internal_error(name + " has ended though nobody killed it; its log " + log.string() +
+      return internal_error(name + " has ended though it was not killed; its log " + log.string() +
                             " ends: " + last_lines(log, 3));
     };
     for (const Service& service : simulation_.services)

@@ -17,7 +17,7 @@ struct SimChaosOptions {
 
 /// Breaks a running simulation by a seeded script, repairs everything, waits until every honest board goes
 /// on, and holds what the boards know against the gateway's store. Fails when anything was lost, repeated or
-/// left out, when a program ended that nobody killed, or when a board does not go on.
+/// left out, when a program ended that was not killed, or when a board does not go on.
 [[nodiscard]] Status sim_chaos(const SimChaosOptions& options);
 
 struct SimWaitOptions {

@@ -110,7 +110,7 @@ class Start final {
     return {};
   }
 
-  /// Until all are connected, except for those that someone has unplugged meanwhile. The folder need not be
+  /// Until all are connected, except for those that were unplugged meanwhile. The folder need not be
   /// locked.
   [[nodiscard]] Status wait_for_boards() {
     StderrProgress progress;
@@ -144,13 +144,13 @@ class Start final {
     }
   }
 
-  /// Someone wanted it to end, since it was started.
+  /// It was told to end, since it was started.
   [[nodiscard]] bool was_unplugged(const Board& board) const {
     const auto note = folder_.process(board.name);
     return !note || note->unplugged;
   }
 
-  /// Ends what was started, unless what runs now was started by someone else since.
+  /// Ends what was started, unless what runs now was started by another program since.
   void give_up() const {
     const auto lock = folder_.lock();
     const auto now = folder_.read();
@@ -305,7 +305,8 @@ Status provide_fleet(const SimUpOptions& options, std::size_t boards) {
   return make_learning_fleet(root, options.samples.dataset, boards, options.samples.seed);
 }
 
-/// Starts everything while nobody else changes anything in the folder. What it started ends when it fails.
+/// Starts everything while no other program changes anything in the folder. What it started ends when it
+/// fails.
 Status set_up(const SimUpOptions& options, const SimulationFolder& folder, std::vector<Board> boards,
               const Kinds& kinds, Interruption& interruption, Start& start) {
   TRY(const auto lock, folder.lock());
@@ -334,7 +335,7 @@ Status sim_up(const SimUpOptions& options) {
   Interruption interruption;
   Start start(options, folder, interruption);
   TRY_STATUS(set_up(options, folder, std::move(boards), kinds, interruption, start));
-  // The folder is free: boards may need minutes, and someone may want to unplug one, or to end it all.
+  // The folder is free: boards may need minutes, and one may be unplugged, or all be ended.
   if (Status connected = start.wait_for_boards(); !connected.ok()) {
     start.give_up();
     return connected;

@@ -45,7 +45,7 @@ struct Simulation {
 /// What is known of one of its programs.
 struct ProcessNote {
   ProcessMark mark;
-  bool unplugged = false;  ///< someone wanted it to end
+  bool unplugged = false;  ///< it was told to end
 
   friend bool operator==(const ProcessNote&, const ProcessNote&) = default;
 };
@@ -66,7 +66,7 @@ class SimulationFolder final {
     return board(board_name) / "link";
   }
 
-  /// Makes the folder when it is missing, and waits until nobody else changes anything in it.
+  /// Makes the folder when it is missing, and waits until no other program changes anything in it.
   [[nodiscard]] Result<FolderLock> lock() const { return FolderLock::acquire(root_); }
 
   /// kNotFound when there never was a simulation, kCorrupt when the file is damaged.

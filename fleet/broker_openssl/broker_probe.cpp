@@ -30,7 +30,7 @@ void add_text(Bytes8& body, const std::string& text) {
   body.insert(body.end(), text.begin(), text.end());
 }
 
-/// The number of bytes behind a property of that name; none for those that nobody needs here.
+/// The number of bytes behind a property of that name; none for those that are not needed here.
 std::optional<std::size_t> property_size(std::uint8_t name) {
   switch (name) {
     case 0x24:

@@ -17,7 +17,7 @@ namespace aflguard::fleet {
 class BrokerProbe final {
  public:
   /// kUnavailable, in the broker's or OpenSSL's words, when there is no session. Without an identity the
-  /// broker meets nobody.
+  /// broker is sent no certificate.
   [[nodiscard]] static Result<std::unique_ptr<BrokerProbe>> connect(
       const std::string& host, std::uint16_t port, const std::string& authority_pem,
       const std::optional<TlsIdentity>& identity, std::chrono::seconds timeout);

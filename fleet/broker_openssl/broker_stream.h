@@ -12,10 +12,10 @@
 namespace aflguard::fleet {
 
 /// Bytes to and from a listener of the fleet's broker, over TLS, without a certificate of one's own. It is
-/// the fleet's own broker or nobody: its certificate is checked. Reading and writing never wait.
+/// the fleet's own broker and no other: its certificate is checked. Reading and writing never wait.
 class BrokerStream final {
  public:
-  /// kUnavailable when nobody answers within `timeout`, or someone else than the fleet's broker does.
+  /// kUnavailable without an answer within `timeout`, or when another than the fleet's broker answers.
   [[nodiscard]] static Result<BrokerStream> connect(const std::string& host, std::uint16_t port,
                                                     const std::string& authority_pem,
                                                     std::chrono::seconds timeout);

@@ -30,7 +30,7 @@ void examine_machine(Findings& findings, const Clock& clock, bool with_fleet);
 [[nodiscard]] bool examine_files(Findings& findings, const FleetFolder& folder, const Clock& clock);
 
 /// The running broker: reachable, this fleet's, refuses strangers, enforces its access list.
-/// False when nobody is there to talk to.
+/// False when there is no broker to talk to.
 [[nodiscard]] bool examine_broker(Findings& findings, const FleetFolder& folder,
                                   const FleetSettings& settings);
 

@@ -43,7 +43,7 @@ std::string advice_for(const std::string& reason, const ViewerIdentity& viewer) 
 
 /// Strangers must not come in; their reasons do not matter.
 void examine_strangers(Findings& findings, const ViewerIdentity& viewer, const std::string& authority) {
-  const auto nobody = BrokerProbe::connect(viewer.host, viewer.port, authority, std::nullopt, kTimeout);
+  const auto anonymous = BrokerProbe::connect(viewer.host, viewer.port, authority, std::nullopt, kTimeout);
   const auto now = system_clock::now();
   auto foreign = OpensslAuthority::create("stranger", now - 1h, now + 1h);
   bool stranger_in = false;
@@ -58,17 +58,17 @@ void examine_strangers(Findings& findings, const ViewerIdentity& viewer, const s
       stranger_in = BrokerProbe::connect(viewer.host, viewer.port, authority, stranger, kTimeout).ok();
     }
   }
-  if (nobody.ok() || stranger_in) {
+  if (anonymous.ok() || stranger_in) {
     findings.problem("broker-strangers",
-                     nobody.ok() ? "the broker lets clients in that have no certificate"
-                                 : "the broker lets clients in whose certificate is of another authority",
+                     anonymous.ok() ? "the broker lets clients in that have no certificate"
+                                    : "the broker lets clients in whose certificate is of another authority",
                      "run it with the fleet's mosquitto.conf; aflguard fleet refresh writes it again");
   } else {
     findings.ok("broker-strangers", "the broker refuses clients without a certificate of this fleet");
   }
 }
 
-/// Publishes where a viewer must not, with empty messages that nobody would act on.
+/// Publishes where a viewer must not, with empty messages that change nothing.
 void examine_writing(Findings& findings, BrokerProbe& probe, const FleetTopics& topics,
                      const std::string& name) {
   const std::string root = topics.model().substr(0, topics.model().size() - std::string("model").size());

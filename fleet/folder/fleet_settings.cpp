@@ -52,7 +52,7 @@ Status check_settings(const FleetSettings& settings) {
   if (!is_ip_address(settings.dashboard_host)) {
     return invalid_input(
         "dashboard host '" + settings.dashboard_host.substr(0, 80) +
-        "' is not an address; choose 127.0.0.1 for this machine only, 0.0.0.0 for everybody");
+        "' is not an address; choose 127.0.0.1 for this machine only, 0.0.0.0 for all networks");
   }
   const auto outside = [](const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
     return value >= low && value <= high
@@ -128,7 +128,7 @@ std::string fleet_settings_text(const FleetSettings& settings) {
          "port = " +
          std::to_string(settings.dashboard_port) +
          "\n"
-         "# The address that it listens on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody.\n"
+         "# The address that it listens on: 127.0.0.1 for this machine only, 0.0.0.0 for all networks.\n"
          "host = " +
          toml_text(settings.dashboard_host) +
          "\n"

@@ -20,7 +20,7 @@ struct ViewerCertificate {
   friend bool operator==(const ViewerCertificate&, const ViewerCertificate&) = default;
 };
 
-/// Someone, or a program, that may watch the fleet and decide nothing: reads statuses, metrics, summaries
+/// A person, or a program, that may watch the fleet and decide nothing: reads statuses, metrics, summaries
 /// and events, asks for history (docs/topics.md), and may do nothing else.
 struct Viewer {
   std::string name;

@@ -13,7 +13,7 @@ bool ends_sequence(char byte) {
   return byte >= '@' && byte <= '~';
 }
 
-/// What ESC [ ... or ESC O ... means; none for keys that nobody needs here.
+/// What ESC [ ... or ESC O ... means; none for keys that are not needed here.
 std::optional<Key> named(std::string_view sequence) {
   constexpr std::pair<std::string_view, KeyKind> kNames[] = {
       {"[A", KeyKind::kUp},      {"OA", KeyKind::kUp},        {"[B", KeyKind::kDown}, {"OB", KeyKind::kDown},

@@ -195,7 +195,7 @@ Status run_lines(FleetWatch& watch, const fleet::ViewerIdentity& identity, const
         std::printf("%s\n", summary_line(watch.picture(), system_clock::now()).c_str());
       }
     }
-    if (std::fflush(stdout) != 0) return {};  // nobody reads any more
+    if (std::fflush(stdout) != 0) return {};  // the reader has gone
   }
 }
 

@@ -30,7 +30,7 @@ std::string limits(const FleetSettings& settings) {
          line("max_queued_bytes", std::to_string(settings.queue_bytes)) +
          "# Few at a time: a receiver that stalls holds this many in memory beside the shared copy.\n" +
          line("max_inflight_messages", "20") +
-         "# Nobody needs a session that outlives its connection for longer.\n" +
+         "# No client needs a session that outlives its connection for longer.\n" +
          line("persistent_client_expiration", "1d") + line("max_keepalive", "600");
 }
 
@@ -50,7 +50,8 @@ std::string listener(const FleetSettings& settings, const FleetFolder& folder) {
          line("certfile", (folder.broker() / "broker.crt").string()) +
          line("keyfile", (folder.broker() / "broker.key").string()) +
          line("crlfile", folder.revocation_list().string()) +
-         "# The certificate's name is the user and the client id: nobody can publish as another, nor push\n"
+         "# The certificate's name is the user and the client id: no client can publish as another, nor "
+         "push\n"
          "# another out by taking its client id.\n" +
          line("use_identity_as_username", "true") + line("use_username_as_clientid", "true") +
          line("acl_file", folder.access_list().string());
@@ -65,8 +66,8 @@ std::string viewer_rights(const std::string& fleet, const std::string& name) {
          line("topic read", fleet + "tell/" + name + "/history") + line("topic read", "$SYS/broker/#");
 }
 
-/// Someone who was revoked.
-std::string nobody(const std::string& name) {
+/// A user that was revoked.
+std::string no_rights(const std::string& name) {
   return "\nuser " + name + "\n" + line("topic deny", "#");
 }
 
@@ -122,14 +123,14 @@ std::string broker_access_list(const FleetSettings& settings, const DeviceBook& 
       "as "
       "if\n# they were devices, is denied.\n";
   for (const Viewer& viewer : viewers.viewers) {
-    text += viewer.revoked ? nobody(viewer.name) : viewer_rights(fleet, viewer.name);
+    text += viewer.revoked ? no_rights(viewer.name) : viewer_rights(fleet, viewer.name);
     if (!viewer.revoked && viewer.name == kHomeAssistant) {
       text += line("topic read", "homeassistant/#") +
               line("topic write", "homeassistant/status");  // says when it comes and goes
     }
   }
   for (const Device& device : book.devices) {
-    if (device.revoked) text += nobody(device.name);
+    if (device.revoked) text += no_rights(device.name);
   }
   return text;
 }

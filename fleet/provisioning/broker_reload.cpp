@@ -17,7 +17,7 @@
 namespace aflguard::fleet {
 namespace {
 
-/// The broker's process; none when its pid file is old: the number may be someone else's by now.
+/// The broker's process; none when its pid file is old: the number may be another process's by now.
 std::optional<pid_t> broker_process(const FleetFolder& folder) {
   const auto text = read_text_file(folder.broker_pid(), 64);
   pid_t pid = 0;

@@ -57,7 +57,7 @@ class CertificateAuthority {
   [[nodiscard]] virtual Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
                                                                     const CertificateOptions& terms) = 0;
 
-  /// A password that nobody guesses: 192 random bits in letters, digits, '-' and '_'.
+  /// A password that cannot be guessed: 192 random bits in letters, digits, '-' and '_'.
   [[nodiscard]] virtual Result<std::string> new_password() = 0;
   /// What a broker keeps of a password, with new salt: a field of Mosquitto's password file.
   [[nodiscard]] virtual Result<std::string> password_verifier(std::string_view password) = 0;

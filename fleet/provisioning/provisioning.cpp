@@ -54,7 +54,7 @@ DeviceKey key_of(const IssuedCertificate& certificate) {
   return {certificate.public_key, certificate.serial, certificate.not_after};
 }
 
-/// kInvalidInput when someone in the book has that key already.
+/// kInvalidInput when the book has that key already.
 Status check_new_key(const DeviceBook& book, const PublicKey& key) {
   for (const Device& device : book.devices) {
     for (const DeviceKey& known : device.keys) {
@@ -188,7 +188,7 @@ Status Fleet::renew_device(const DeviceRequest& order, CertificateAuthority& aut
                          std::to_string(kMaxKeysPerDevice) + "; revoke it and enrol it under another name");
   }
   keys.push_back(key_of(filled.certificate));
-  // The book first: a key that nobody has yet does no harm, a device with a key that nobody knows would.
+  // The book first: a key without its device does no harm, a device with an unknown key would.
   TRY_STATUS(write_device_book(folder_.device_book(), changed));
   book_ = std::move(changed);
   return staged.commit();

@@ -93,7 +93,7 @@ void add_state(Trouble& trouble, const DevicePicture& device, WallTime now) {
   const std::string message = device.status ? device.status->message : std::string();
   switch (device.state) {
     case DeviceState::kAlert:
-      add(trouble, TroubleLevel::kAlarm, 250, message.empty() ? "needs someone" : message);
+      add(trouble, TroubleLevel::kAlarm, 250, message.empty() ? "needs attention" : message);
       return;
     case DeviceState::kLost: {
       const auto seen = device.last_seen();
@@ -141,7 +141,7 @@ Trouble gateway_trouble(const GatewayPicture& gateway, WallTime now) {
     return trouble;
   }
   if (status.state == GatewayState::kAlert) {
-    add(trouble, TroubleLevel::kAlarm, 300, status.message.empty() ? "needs someone" : status.message);
+    add(trouble, TroubleLevel::kAlarm, 300, status.message.empty() ? "needs attention" : status.message);
   } else if (status.state == GatewayState::kLost) {
     add(trouble, TroubleLevel::kAlarm, 250, "the gateway is lost");
   } else if (status.state == GatewayState::kDisconnected) {
@@ -158,7 +158,7 @@ std::vector<DeviceRow> by_trouble(const FleetState& picture, WallTime now) {
   for (const auto& [name, device] : picture.devices()) {
     rows.push_back({&name, &device, trouble_of(device, now)});
   }
-  // Whole points only: a hundredth more or less must not make rows jump while someone reads them.
+  // Whole points only: a hundredth more or less must not make rows jump while they are read.
   std::stable_sort(rows.begin(), rows.end(), [](const DeviceRow& a, const DeviceRow& b) {
     return static_cast<int>(a.trouble.score) > static_cast<int>(b.trouble.score);
   });

@@ -15,7 +15,7 @@ enum class TroubleLevel : std::uint8_t { kNone, kNotice, kWarning, kAlarm };
 /// How much a device deserves attention, and why.
 struct Trouble {
   TroubleLevel level = TroubleLevel::kNone;
-  double score = 0;  ///< orders devices: the higher, the sooner someone should look
+  double score = 0;  ///< orders devices: the higher, the sooner it should be looked at
   std::string why;   ///< of the worst; empty where there is nothing
 
   /// Its updates are rejected too often: it may lie, or its data differ.

@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kShortLookTimeout{30};
 constexpr std::chrono::milliseconds kAskAgain{100};
 
-/// A lock on the key's file, which everybody who may use it can open. kUnavailable while someone else has
+/// A lock on the key's file, which all who may use it can open. kUnavailable while another program has
 /// it.
 Result<FileLock> try_lock(const fleet::ViewerIdentity& identity) {
   auto lock = FileLock::take(identity.key(), {.make_file = false});

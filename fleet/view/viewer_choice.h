@@ -17,7 +17,7 @@ struct ViewerRequest {
 
 /// How long it is wanted.
 enum class ViewerUse : unsigned char {
-  kScreen,     ///< for long: `operator`, or another viewer of the fleet that nobody here uses
+  kScreen,     ///< for long: `operator`, or another viewer of the fleet that is not in use here
   kShortLook,  ///< for a moment: `doctor`; waits for others who only look
 };
 

@@ -32,7 +32,7 @@ class FleetHistory final {
   /// Hands the running step to the store, when the wall clock has entered another one.
   void close_step(const Totals& totals);
   void ask(std::string viewer, Bytes question) { thread_.ask(std::move(viewer), std::move(question)); }
-  /// The oldest answer, if there is one. What nobody takes is dropped above a bound.
+  /// The oldest answer, if there is one. What is not taken is dropped above a bound.
   [[nodiscard]] std::optional<Answer> next_answer() { return answers_.try_pop(); }
   /// Writes everything up to now, the running step too, and ends.
   void stop(const Totals& totals);

@@ -21,7 +21,7 @@
 namespace aflguard::gateway {
 
 /// Keeps the history and answers questions about it, on a separate thread: what is too much is dropped, what
-/// fails is logged once, and nobody waits for it.
+/// fails is logged once, and nothing waits for it.
 class HistoryThread final {
  public:
   /// A message for tell/<viewer>/history.

@@ -11,7 +11,7 @@ namespace aflguard::gateway {
 struct RefusedUpdate {
   std::string device;          ///< as the topic says; the broker's access list vouches for it
   std::uint64_t transfer = 0;  ///< of its envelope; 0: it had none
-  std::uint64_t sequence = 0;  ///< 0: nobody has read it
+  std::uint64_t sequence = 0;  ///< 0: not known
   bool proven = false;         ///< the device's signature matched
   Refusal refusal = {};
 };

@@ -11,7 +11,7 @@ UpdateQuota::Place UpdateQuota::take(const std::string& device, std::size_t byte
     ++room_->updates;
     room_->bytes += bytes;
   }
-  // Something that is not null and belongs to nobody; what matters is when it goes.
+  // Something that is not null and without an owner; what matters is when it goes.
   return {room_.get(), [room = room_, device, bytes](const void*) {
             const std::lock_guard lock(room->mutex);
             --room->updates;

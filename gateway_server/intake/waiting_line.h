@@ -28,7 +28,7 @@ class WaitingLine final {
 
   /// How long this device shall wait. `inside`: updates that are in the gateway already.
   [[nodiscard]] Duration put(std::string_view device, std::size_t inside, Time now);
-  /// Its time has come; those who come by now go before everybody who has no time.
+  /// Its time has come; those who come by now go before all that have no time.
   [[nodiscard]] bool is_due(std::string_view device, Time now) const;
   /// It was let in.
   void leave(std::string_view device);

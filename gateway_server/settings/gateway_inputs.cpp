@@ -76,7 +76,7 @@ Result<std::unique_ptr<Guard>> make_guard(const GatewaySettings& settings, std::
   TRY(auto guard, make_guard(*kind, guard_settings));
   if (guard->needs().round > 1) {
     return invalid_input("guard '" + settings.guard.name +
-                         "' works in rounds, and a live gateway waits for nobody; choose another");
+                         "' works in rounds, and a live gateway has none; choose another");
   }
   if (guard->needs().reference && !settings.trusted) {
     return invalid_input("guard '" + settings.guard.name +

@@ -8,7 +8,7 @@
 namespace aflguard::gateway {
 namespace {
 
-/// Rows per transaction: some milliseconds in which nobody else can write.
+/// Rows per transaction: some milliseconds in which no other connection can write.
 constexpr std::size_t kRowsAtOnce = 256;
 /// Steps that one call of prune() removes of a level at most; a call per minute keeps up with the finest.
 constexpr std::int64_t kStepsPruned = 12;

@@ -74,7 +74,7 @@ Status inspect(const SqliteStoreOptions& options) {
   };
   const Status found = look();
   if (found.ok()) return {};
-  // Columns and tables that nobody finds any more are damage too.
+  // Columns and tables that are not found any more are damage too.
   const ErrorKind kind = found.error().kind;
   if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;
   return corrupt(options.file.string() + ": the store is damaged (" + found.error().message +

@@ -41,7 +41,7 @@ class AttackerView {
 
   /// For everything that the attack draws.
   [[nodiscard]] virtual Random& random() = 0;
-  /// The samples that it knows: everyone's in the lab, its own on a live device.
+  /// The samples that it knows: every client's in the lab, its own on a live device.
   [[nodiscard]] virtual Result<const Dataset*> samples() = 0;
 
   /// What this device would send if it were honest: computed on a fresh mini-batch from its own samples.

@@ -235,7 +235,7 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
       for (const std::string_view attack : shape.attacks) {
         if (dataset == "synthetic" && needs_classes(attack)) continue;
         for (const std::optional<double> value : values) {
-          // Without an attack nobody is malicious, whatever the fraction.
+          // Without an attack no client is malicious, whatever the fraction.
           if (!by_shift && attack == "none" && value != values.front()) continue;
           for (const std::string_view guard : guards_of(shape.guards, overrides)) {
             PlannedCell cell;
@@ -270,7 +270,7 @@ Result<Plan> plan_figure(std::string_view name, const PlanOverrides& overrides) 
     const std::string title = std::string(shape.title) + ", " + std::string(known->title);
     Plan plan{PlanKind::kFigure, std::string(shape.name), title, std::string(shape.title), {}};
     for (const std::string_view attack : dataset == "synthetic" ? kRegressionAttacks : kAllAttacks) {
-      // Without an attack, nobody is malicious: that point is the fraction 0 of every other curve.
+      // Without an attack, no client is malicious: that point is the fraction 0 of every other curve.
       if (name == "malicious-fraction" && attack == "none") continue;
       for (const double value : shape.values) {
         for (const std::string_view guard : guards_of(shape.guards, overrides)) {

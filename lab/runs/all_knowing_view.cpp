@@ -29,7 +29,7 @@ Status AllKnowingView::update_on(const Batch& batch, std::span<float> update) {
 Status AllKnowingView::honest_updates(std::size_t devices, std::span<float> mean,
                                       std::span<float> deviation) {
   const std::size_t count = std::min(devices, honest_.size());
-  if (count == 0) return own_update(mean);  // everyone is malicious: its own data must do
+  if (count == 0) return own_update(mean);  // all are malicious: its own data must do
   std::vector<double> sum(mean.size());
   std::vector<double> squares(deviation.size());
   for (const std::size_t chosen : random_.sample_without_replacement(honest_.size(), count)) {

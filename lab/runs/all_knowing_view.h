@@ -5,8 +5,8 @@
 
 namespace aflguard::lab {
 
-/// The lab's attacker: everyone's data, the model that the client was sent, and what the run puts into the
-/// members: the gateway's reference update and the guard.
+/// The lab's attacker: every client's data, the model that the client was sent, and what the run puts into
+/// the members: the gateway's reference update and the guard.
 class AllKnowingView final : public AttackerView {
  public:
   /// Borrows everything for one answer. `honest`: the honest clients that have samples.

@@ -1,7 +1,7 @@
 #pragma once
 // Included only by the bodies of the passes (*_passes.inc), once per instruction set. Everything is in an
 // unnamed namespace and uses no templates of the standard library: the linker could keep the copy with the
-// wider instructions for everybody.
+// wider instructions for all processors.
 //
 // Vectors are as wide as a register: GCC keeps wider ones in memory.
 #include <cstddef>

@@ -22,7 +22,7 @@ Result<bool> begin_rows(CsvReader& reader, CsvRows& rows, CsvRows::Fields& field
   return false;
 }
 
-/// Every row that has a label which is not a class, not only the first: someone is going to mend them all.
+/// Every row that has a label which is not a class, not only the first: all are to be mended.
 Status labels_do_not_fit(const Error& first, CsvReader& reader, CsvRows& rows, CsvRows::Fields& fields) {
   std::vector<std::size_t> lines;
   std::size_t others = 0;

@@ -10,7 +10,7 @@
 
 namespace aflguard {
 
-/// A table that someone appends to while it is read, e.g. a sensor's log. Only whole lines are read; a line
+/// A table that grows while it is read, e.g. a sensor's log. Only whole lines are read; a line
 /// without its end waits for the rest. A row that is not a sample is skipped and counted: one bad reading
 /// does not stop a board. When the file is replaced or cut short, it is read again from its beginning.
 class CsvFollower final {

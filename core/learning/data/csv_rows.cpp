@@ -78,7 +78,8 @@ Result<bool> CsvRows::begin(const CsvReader& reader, const Fields& fields) {
   return false;
 }
 
-/// A header in the middle of a file, from someone who began to write it again: half of its names are known.
+/// A header in the middle of a file, from a program that began to write it again: half of its names are
+/// known.
 bool CsvRows::is_other_header(const Fields& fields) const {
   if (!header_seen_ || !is_header(fields)) return false;
   const auto known = std::count_if(header_.begin(), header_.end(), [&](const std::string& name) {

@@ -51,7 +51,7 @@ TEST("A fleet is made, devices are enrolled, listed, renewed, bundled and revoke
   TEST_ASSERT_EQUAL_STRING("aflguard-device-1", added.at("schema").get<std::string>().c_str());
   TEST_ASSERT_TRUE(fs::exists(fs::path(added.at("folder").get<std::string>()) / "device.key"));
   ASSERT_CONTAINS(session.expect(0, "device renew pi-1"), "has a new certificate beside the old one");
-  ASSERT_CONTAINS(session.expect(0, "device bundle pi-1 -o pi-1.tar"), "show it to nobody");
+  ASSERT_CONTAINS(session.expect(0, "device bundle pi-1 -o pi-1.tar"), "keep it secret");
   TEST_ASSERT_TRUE(fs::status(session.folder / "pi-1.tar").permissions() == fs::perms(0600));
   ASSERT_CONTAINS(session.expect(0, "device revoke pi-2"), "will refuse it when it starts");
   const Json list = session.json("device list");
@@ -124,7 +124,7 @@ TEST("Viewers are added, listed, renewed, bundled and revoked") {
                   "monitor --fleet fleet --identity anna");
   (void)session.expect(0, "fleet renew operator");
   ASSERT_CONTAINS(session.expect(0, "fleet viewer renew anna --days 9"), "has a new certificate until");
-  ASSERT_CONTAINS(session.expect(0, "fleet viewer bundle anna -o anna.tar"), "show it to nobody");
+  ASSERT_CONTAINS(session.expect(0, "fleet viewer bundle anna -o anna.tar"), "keep it secret");
   TEST_ASSERT_TRUE(fs::status(session.folder / "anna.tar").permissions() == fs::perms(0600));
   const Json list = session.json("fleet viewer list");
   TEST_ASSERT_EQUAL_STRING("aflguard-viewer-list-1", list.at("schema").get<std::string>().c_str());

@@ -179,7 +179,7 @@ Status boot_bundle(const DeviceOptions& options) {
   TRY_STATUS(fleet::write_boot_bundle(request, packages, options.output));
   std::printf(
       "%s: copy everything in it to the boot partition of a card with Raspberry Pi OS (64 bit); it holds the "
-      "device's key: show it to nobody\n",
+      "device's key: keep it secret\n",
       options.output.c_str());
   return {};
 }
@@ -193,7 +193,7 @@ Status bundle(const DeviceOptions& options) {
   std::printf(
       "%s: unpack it on the board, e.g. tar -xf %s -C /etc/aflguard%s\n", options.output.c_str(),
       options.output.c_str(),
-      fleet::has_key(fleet.folder(), options.name) ? "; it holds the device's key: show it to nobody" : "");
+      fleet::has_key(fleet.folder(), options.name) ? "; it holds the device's key: keep it secret" : "");
   return {};
 }
 
@@ -217,7 +217,7 @@ void add_device_verbs(CLI::App& app, Action& action) {
   const VerbGroup<DeviceOptions> verbs(*device, options, action);
   CLI::App* verb = verbs.add({"add", "Enrol a device", "aflguard device add pi-1 --fleet greenhouse"}, add);
   add_certificate_options(verb, *options);
-  verb->add_option("name", options->name, "Its name, which nobody had before")->required();
+  verb->add_option("name", options->name, "Its name, which no device had before")->required();
   verb->add_flag("--json", options->json, "Print one JSON document");
 
   verb = verbs.add({"renew", "A new certificate; the old one stays good until it ends",
@@ -256,7 +256,8 @@ void add_device_verbs(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->needs(boot);
   verb->add_option("--ssh-key", options->ssh_keys,
-                   "With --boot: a file of ssh public keys that may log in as 'admin'; otherwise nobody may")
+                   "With --boot: a file of ssh public keys that may log in as 'admin'; without it, logging "
+                   "in is impossible")
       ->needs(boot);
 }
 

@@ -75,7 +75,7 @@ Status init(const FleetOptions& options) {
   std::printf("  /usr/sbin/mosquitto -c %s/broker/mosquitto.conf    the broker\n", folder);
   std::printf("  aflguard-gateway --config %s/gateway/gateway.toml\n", folder);
   std::printf("  aflguard device add pi-1 --fleet %s\n", folder);
-  std::printf("%s/ca/ca.key can enrol devices: back it up, and show it to nobody.\n", folder);
+  std::printf("%s/ca/ca.key can enrol devices: back it up, and keep it secret.\n", folder);
   if (fleet::is_loopback(settings.broker_host)) {
     std::printf("The broker is reachable from this machine only; --broker-host NAME makes one for boards.\n");
   }

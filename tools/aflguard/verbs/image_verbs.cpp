@@ -112,7 +112,7 @@ void print_next_steps(const ImageOptions& options, const image::BuiltImage& buil
     std::printf("It has no identity yet. Write it to a card, then give the card one:\n");
     std::printf("  aflguard image identity /dev/CARD --fleet DIR --device NAME\n");
   } else {
-    std::printf("It carries the identity of '%s': write it to one card only, and show it to nobody.\n",
+    std::printf("It carries the identity of '%s': write it to one card only, and keep it secret.\n",
                 options.device.c_str());
   }
   std::printf("docs/flash-a-fleet.md has every step.\n");

@@ -242,8 +242,7 @@ Status list(bool json, const lab::Catalog& catalog) {
     document["defenses"].push_back(
         {{"name", kind.name}, {"summary", kind.summary}, {"options", options_json(kind.options)}});
   }
-  document["attacks"].push_back(
-      {{"name", "none"}, {"summary", "nobody attacks"}, {"options", Json::array()}});
+  document["attacks"].push_back({{"name", "none"}, {"summary", "no attack"}, {"options", Json::array()}});
   for (const lab::AttackKind& kind : catalog.attacks) {
     document["attacks"].push_back(
         {{"name", kind.name}, {"summary", kind.summary}, {"options", options_json(kind.options)}});

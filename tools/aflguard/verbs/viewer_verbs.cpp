@@ -144,7 +144,7 @@ Status bundle(const ViewerOptions& options) {
   TRY_STATUS(write_file_atomically(options.output, archive, FileAccess::kOwnerOnly));
   std::printf(
       "%s: unpack it into a new folder, then aflguard monitor --viewer FOLDER; it holds a key: "
-      "show it to nobody\n",
+      "keep it secret\n",
       options.output.c_str());
   return {};
 }
@@ -163,7 +163,7 @@ void add_viewer_verbs(CLI::App& fleet, Action& action) {
   const VerbGroup<ViewerOptions> verbs(*viewer, options, action);
   CLI::App* verb = verbs.add(
       {"add", "Make an identity that may watch", "aflguard fleet viewer add anna --fleet greenhouse"}, add);
-  verb->add_option("name", options->name, "Its name, which nobody had before")->required();
+  verb->add_option("name", options->name, "Its name, which no viewer had before")->required();
   verb->add_option("--days", options->days, "How long the certificate is valid; otherwise as fleet.toml says")
       ->check(CLI::Range(1, 7000));
   verb->add_flag("--json", options->json, "Print one JSON document");
