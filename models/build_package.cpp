@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/graph/function_hash.h"
 #include "models/input_ids.h"
 #include "models/onnx_file/onnx_file.h"
 #include "models/scale_input.h"
@@ -31,6 +32,19 @@ std::vector<ForwardParameter> trained_parameters(const ForwardModel& model, cons
   return trained;
 }
 
+/// What the network computes, without the scaling of its input, which the description says itself.
+std::string hash_function(const ForwardModel& model, const std::vector<ForwardParameter>& trained) {
+  Graph graph = model.graph;
+  std::map<Value, std::string> names;
+  for (const ForwardParameter& parameter : model.parameters)
+    graph.constants[parameter.value] = parameter.initial;
+  for (const ForwardParameter& parameter : trained) {
+    graph.constants.erase(parameter.value);
+    names[parameter.value] = parameter.name;
+  }
+  return function_hash(graph, names);
+}
+
 ModelDescription describe_model(const ForwardModel& model, const std::vector<ForwardParameter>& parameters,
                                 const PackageOptions& options) {
   ModelDescription description = describe_shapes(model, options.loss);
@@ -49,6 +63,7 @@ ModelDescription describe_model(const ForwardModel& model, const std::vector<For
   description.opset = kGraphOpset;
   description.class_names = options.class_names;
   description.scaling = options.scaling;
+  description.function = hash_function(model, parameters);
   description.hash = layout_hash(description);
   return description;
 }
@@ -106,7 +121,7 @@ Result<BuiltPackage> build_package(const ForwardModel& given, const PackageOptio
     return invalid_input("the model has no parameters: no float32 initializer reaches its output");
   }
   ModelPackage& package = built.package;
-  package.description = describe_model(model, parameters, options);
+  package.description = describe_model(given, parameters, options);
   TRY_STATUS(check_names_and_scaling(package.description));
   package.initial = stored_values(parameters);
   TRY(package.train_graph,

@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kManifestVersion = 1;
 constexpr int kManifestVersionWithIds = 2;  ///< older programs would feed such a model numbers
+constexpr int kManifestVersionWithFunction = 3;
+constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxParameters = 100'000;
 constexpr std::size_t kMaxRank = 16;
 constexpr std::size_t kMaxElements = std::size_t{1} << 32;
@@ -84,13 +86,29 @@ Status parse_input(const Json& json, ModelDescription& model) {
                  std::to_string(kMaxInputIds));
 }
 
+/// Packages of older programs say nothing of the function, and keep their hash.
+Result<std::string> parse_function(const Json& json, int version) {
+  if (version < kManifestVersionWithFunction) return std::string();
+  const auto function = json.at("function").get<std::string>();
+  const bool digits = function.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (digits && function.size() == kHashDigits) return function;
+  return corrupt("manifest: function is '" + function.substr(0, kHashDigits) + "', expected " +
+                 std::to_string(kHashDigits) + " hexadecimal digits; build the package again");
+}
+
+int manifest_version(const ModelDescription& model) {
+  if (!model.function.empty()) return kManifestVersionWithFunction;
+  return model.input_type == InputType::kInt64 ? kManifestVersionWithIds : kManifestVersion;
+}
+
 Result<ModelDescription> parse_checked(const Json& json) {
   if (json.value("format", "") != "aflguard-model") return corrupt("manifest: this is not a model package");
-  if (const int version = json.at("version").get<int>();
-      version < kManifestVersion || version > kManifestVersionWithIds) {
+  const int version = json.at("version").get<int>();
+  if (version < kManifestVersion || version > kManifestVersionWithFunction) {
     return unsupported("manifest: version " + std::to_string(version) + ", this program reads versions " +
-                       std::to_string(kManifestVersion) + " to " + std::to_string(kManifestVersionWithIds) +
-                       "; build the package again");
+                       std::to_string(kManifestVersion) + " to " +
+                       std::to_string(kManifestVersionWithFunction) +
+                       "; install a newer version of this program, or build the package again");
   }
   ModelDescription model;
   model.name = json.at("name").get<std::string>();
@@ -98,6 +116,7 @@ Result<ModelDescription> parse_checked(const Json& json) {
   TRY(model.output_shape, parse_shape(json.at("output_shape"), "output_shape"));
   TRY(model.loss, parse_loss(json.at("loss").get<std::string>()));
   TRY_STATUS(parse_input(json, model));
+  TRY(model.function, parse_function(json, version));
   model.opset = json.at("opset").get<int>();
   model.class_names = json.value("class_names", std::vector<std::string>());
   if (const auto scaling = json.find("scaling"); scaling != json.end()) {
@@ -222,6 +241,7 @@ std::string layout_hash(const ModelDescription& model) {
   layout["input_shape"] = model.input_shape;
   layout["output_shape"] = model.output_shape;
   layout["loss"] = to_string(model.loss);
+  if (!model.function.empty()) layout["function"] = model.function;
   if (!model.class_names.empty()) layout["class_names"] = model.class_names;
   if (!model.scaling.empty()) layout["scaling"] = scaling_json(model.scaling);
   return sha256_hex(layout.dump());
@@ -230,9 +250,10 @@ std::string layout_hash(const ModelDescription& model) {
 std::string manifest_json(const ModelDescription& model) {
   Json json;
   json["format"] = "aflguard-model";
-  json["version"] = model.input_type == InputType::kInt64 ? kManifestVersionWithIds : kManifestVersion;
+  json["version"] = manifest_version(model);
   json["name"] = model.name;
   json["hash"] = model.hash;
+  if (!model.function.empty()) json["function"] = model.function;
   json["dimension"] = model.dimension();
   json["input_shape"] = model.input_shape;
   json["output_shape"] = model.output_shape;

@@ -72,6 +72,9 @@ struct ModelDescription {
   InputScaling scaling;
   /// Numbers beside theta that predictions need: means and variances of batch normalisations, flat. 0: none.
   std::size_t statistics = 0;
+  /// Identifies what the graphs compute from theta and a sample, as who built them says: 64 hexadecimal
+  /// digits; empty in packages of a program that did not hash it.
+  std::string function;
   std::string hash;  ///< layout_hash(*this), hex
 
   [[nodiscard]] std::size_t dimension() const;    ///< d, the length of theta
@@ -86,9 +89,9 @@ struct ModelDescription {
 };
 
 /// Identifies what theta means: SHA-256 over parameter names, shapes, offsets, input and output shape, loss,
-/// and where they are given class names and scaling: with classes in another order theta means something
-/// else. Two packages with the same hash exchange updates; the graphs may differ (standard or fused
-/// operators).
+/// and where they are given the function, class names and scaling: with another activation or with classes in
+/// another order theta means something else. Two packages with the same hash exchange updates; the graphs may
+/// differ (standard or fused operators).
 [[nodiscard]] std::string layout_hash(const ModelDescription& model);
 
 /// kInvalidInput, naming the first number that is not an id of the model, its place and the limit; never for

@@ -45,6 +45,25 @@ TEST("The hash depends on names, shapes and loss, not on the model's name or how
   TEST_ASSERT_TRUE(layout_hash(other) != small_model().hash);
 }
 
+TEST("The function changes the hash; packages from before it keep theirs") {
+  TEST_ASSERT_EQUAL_STRING("ceab615d1b1e6d44", small_model().hash.substr(0, 16).c_str());
+  ModelDescription model = small_model();
+  model.function = std::string(64, 'a');
+  model.hash = layout_hash(model);
+  TEST_ASSERT_FALSE(model.hash == small_model().hash);
+  const std::string text = manifest_json(model);
+  ASSERT_CONTAINS(text, "\"version\": 3,");
+  const auto read = parse_manifest(text);
+  ASSERT_OK(read);
+  TEST_ASSERT_TRUE(*read == model);
+  const std::string function = "\"function\": \"" + model.function + "\"";
+  ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, function, "\"function\": \"aa\""))),
+                  "function is 'aa', expected 64 hexadecimal digits");
+  ASSERT_CONTAINS(testing::message_of(parse_manifest(
+                      replaced(text, function, "\"function\": \"" + std::string(64, 'b') + "\""))),
+                  "the file was changed");
+}
+
 TEST("A changed manifest is refused by its hash") {
   const std::string text = replaced(manifest_json(small_model()), "\"bias\"", "\"bios\"");
   ASSERT_CONTAINS(testing::message_of(parse_manifest(text)), "the file was changed");
@@ -54,8 +73,8 @@ TEST("A gap in the layout, another version, and text that is not a manifest are 
   const std::string text = manifest_json(small_model());
   ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"offset\": 6", "\"offset\": 7"))),
                   "'bias' starts at 7, expected 6");
-  ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"version\": 1", "\"version\": 3"))),
-                  "this program reads versions 1 to 2");
+  ASSERT_CONTAINS(testing::message_of(parse_manifest(replaced(text, "\"version\": 1", "\"version\": 4"))),
+                  "this program reads versions 1 to 3");
   ASSERT_CONTAINS(testing::message_of(parse_manifest("{}")), "not a model package");
   ASSERT_CONTAINS(testing::message_of(parse_manifest("{")), "not a JSON object");
 }
@@ -80,8 +99,8 @@ TEST("A manifest says that samples hold ids, in a version that older programs re
   ASSERT_CONTAINS(aflguard::testing::message_of(parse_manifest(replaced(text, "\"int64\"", "\"int8\""))),
                   "input_type is 'int8'");
   ASSERT_CONTAINS(
-      aflguard::testing::message_of(parse_manifest(replaced(text, "\"version\": 2", "\"version\": 3"))),
-      "version 3");
+      aflguard::testing::message_of(parse_manifest(replaced(text, "\"version\": 2", "\"version\": 4"))),
+      "version 4");
 }
 
 TEST("Ids are whole numbers below the limit; a model on numbers takes any") {
