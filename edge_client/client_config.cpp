@@ -43,6 +43,7 @@ void read_connection(ConfigFile& file, ClientConfig& config) {
   config.key = identity.path_or("key", "device.key");
   config.ca = identity.path_or("ca", "ca.crt");
   config.gateway_keys = identity.path_or("gateway", "gateway.pem");
+  config.release_keys = identity.path_or("release", "release.pem");
 }
 
 void read_model(ConfigFile& file, ClientConfig& config) {

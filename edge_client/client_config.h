@@ -40,6 +40,7 @@ struct ClientConfig {
   std::filesystem::path key;
   std::filesystem::path ca;
   std::filesystem::path gateway_keys;
+  std::filesystem::path release_keys;  ///< may be missing: then no models are taken from the fleet
 
   std::filesystem::path model_package;
   int threads = 1;  ///< that share one training step

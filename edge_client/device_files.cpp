@@ -20,11 +20,11 @@ Result<T> in_file(const fs::path& path, Result<T> result) {
   return result;
 }
 
-Result<KeyTable> read_gateway_keys(const fs::path& path) {
+Result<KeyTable> read_keys(const fs::path& path, std::string_view owner) {
   TRY(const std::string pem, read_text_file(path, kMaxPemBytes));
   TRY(const auto keys, in_file(path, read_public_keys_pem(pem)));
   KeyTable table;
-  for (const PublicKey& key : keys) TRY_STATUS(in_file(path, table.add("gateway", key)));
+  for (const PublicKey& key : keys) TRY_STATUS(in_file(path, table.add(owner, key)));
   return table;
 }
 
@@ -40,8 +40,13 @@ Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
       in_file(config.certificate, check_identity(certificate, signer.public_key(), config.device, now)));
   TRY(const std::string ca_pem, read_text_file(config.ca, kMaxPemBytes));
   TRY_STATUS(in_file(config.certificate, check_issuer(certificate_pem, ca_pem)));
-  TRY(KeyTable gateway_keys, read_gateway_keys(config.gateway_keys));
-  return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys)};
+  TRY(KeyTable gateway_keys, read_keys(config.gateway_keys, "gateway"));
+  KeyTable release_keys;
+  if (std::error_code error; fs::exists(config.release_keys, error)) {
+    TRY(release_keys, read_keys(config.release_keys, "release"));
+  }
+  return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys),
+                        std::move(release_keys)};
 }
 
 Result<Certificate> check_identity_files(const ClientConfig& config,

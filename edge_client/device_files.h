@@ -18,6 +18,7 @@ struct DeviceIdentity {
   MbedtlsSigner signer;
   Certificate certificate;
   KeyTable gateway_keys;
+  KeyTable release_keys;  ///< empty in bundles of older programs
 };
 
 /// Errors name the file.

@@ -21,6 +21,7 @@ std::string gateway_configuration(const FleetSettings& settings) {
       .set("identity", "certificate", toml_text("gateway.crt"))
       .set("identity", "key", toml_text("gateway.key"))
       .set("identity", "ca", toml_text("ca.crt"))
+      .set("identity", "release", toml_text("release.pem"))
       .set("devices", "book", toml_text("../devices.json"))
       .set("model", "package", toml_text("../model"))
       .set("store", "file", toml_text("state/gateway.db"))
@@ -37,6 +38,7 @@ std::string client_configuration(const FleetSettings& settings, const std::strin
       .set("identity", "key", toml_text("device.key"))
       .set("identity", "ca", toml_text("ca.crt"))
       .set("identity", "gateway", toml_text("gateway.pem"))
+      .set("identity", "release", toml_text("release.pem"))
       .set("model", "package", toml_text("model"))
       .set("state", "folder", toml_text("/var/lib/aflguard/state"))
       .text();

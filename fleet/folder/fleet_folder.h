@@ -12,6 +12,9 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path settings() const { return root / "fleet.toml"; }
   [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.json"; }
   [[nodiscard]] std::filesystem::path authority() const { return root / "ca"; }
+  [[nodiscard]] std::filesystem::path release_key() const { return authority() / "release.key"; }
+  [[nodiscard]] std::filesystem::path release_certificate() const { return authority() / "release.crt"; }
+  [[nodiscard]] std::filesystem::path release_public_key() const { return authority() / "release.pem"; }
   [[nodiscard]] std::filesystem::path broker() const { return root / "broker"; }
   [[nodiscard]] std::filesystem::path broker_state() const { return broker() / "state"; }
   [[nodiscard]] std::filesystem::path broker_pid() const { return broker_state() / "mosquitto.pid"; }

@@ -5,6 +5,7 @@
 #include "fleet/provisioning/identity_files.h"
 #include "fleet/provisioning/identity_terms.h"
 #include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning/release_key.h"
 
 namespace aflguard::fleet {
 namespace fs = std::filesystem;
@@ -72,6 +73,7 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(make_folders(staged));
   TRY_STATUS(write_authority(staged, authority));
   TRY_STATUS(write_identities(staged, settings, authority, clock));
+  TRY_STATUS(provide_release_key(staged, {}, authority, clock));
   TRY_STATUS(write_file_atomically(staged.broker() / "mosquitto.conf", configuration));
   TRY(const ViewerBook viewers, write_viewers(staged, settings, authority, clock));
   TRY_STATUS(write_file_atomically(staged.access_list(), broker_access_list(settings, {}, viewers)));

@@ -10,6 +10,7 @@
 #include "fleet/folder/configuration.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/identity_terms.h"
+#include "fleet/provisioning/release_key.h"
 #include "fleet/provisioning/tar_archive.h"
 
 namespace aflguard::fleet {
@@ -136,6 +137,9 @@ Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& autho
                          (known->revoked ? ", a revoked one; choose another name"
                                          : "; aflguard device renew gives it a new certificate"));
   }
+  if (order.name == kReleaseName) {
+    return invalid_input("device 'release': the name is the fleet's own; choose another");
+  }
   if (viewers_.find(order.name) != nullptr) {
     return invalid_input("the fleet has a viewer '" + order.name + "' already; choose another name");
   }
@@ -149,6 +153,7 @@ Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& autho
   TRY_STATUS(write_file_atomically(staged.path() / "ca.crt", authority.certificate_pem()));
   TRY(const std::string gateway_keys, read_text_file(folder_.gateway() / "gateway.pem", kMaxPemBytes));
   TRY_STATUS(write_file_atomically(staged.path() / "gateway.pem", gateway_keys));
+  TRY_STATUS(copy_release_key(folder_, staged.path()));
   TRY_STATUS(
       write_file_atomically(staged.path() / "client.toml", client_configuration(settings_, order.name)));
   TRY_STATUS(staged.commit());

@@ -8,6 +8,7 @@
 #include "fleet/provisioning/identity_files.h"
 #include "fleet/provisioning/identity_terms.h"
 #include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning/release_key.h"
 
 namespace aflguard::fleet {
 namespace fs = std::filesystem;
@@ -36,7 +37,7 @@ Status Fleet::enter_viewer(const std::string& name, std::optional<int> days, Cer
 Status Fleet::add_viewer(const std::string& name, std::optional<int> days, CertificateAuthority& authority,
                          const Clock& clock) {
   TRY_STATUS(check_identifier("viewer", name));
-  if (name == "broker" || name == "gateway") {
+  if (name == "broker" || name == "gateway" || name == kReleaseName) {
     return invalid_input("viewer '" + name + "': that name is the fleet's own; choose another");
   }
   if (book_.find(name) != nullptr) {
@@ -97,6 +98,7 @@ Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock
   }
   TRY_STATUS(write_file_atomically(folder_.broker() / "mosquitto.conf", configuration));
   TRY_STATUS(write_dashboard_access(settings_, folder_, authority));
+  TRY_STATUS(provide_release_key(folder_, book_, authority, clock));
   return write_lists({}, authority, clock);
 }
 

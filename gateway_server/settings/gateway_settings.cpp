@@ -28,7 +28,8 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   settings.broker.port = static_cast<std::uint16_t>(broker.integer_or("port", 8883, 1, 65535));
   settings.broker.protocol = broker.choice_or("protocol", "auto", {"auto", "5", "3.1.1"});
   auto identity = file.table("identity");
-  settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca")};
+  settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca"),
+                       identity.path_or("release", "release.pem")};
   settings.device_book = file.table("devices").path_or("book", "../devices.json");
 }
 

@@ -28,6 +28,7 @@ struct GatewaySettings {
     std::filesystem::path certificate;
     std::filesystem::path key;
     std::filesystem::path ca;
+    std::filesystem::path release;  ///< may be missing: then no models are taken from the broker
   };
   struct Model {
     std::filesystem::path package;

@@ -5,6 +5,7 @@
 #include "fleet/folder/viewer_identity.h"
 #include "fleet/provisioning/broker_files.h"
 #include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning/release_key.h"
 #include "fleet/provisioning_openssl/authority_files.h"
 #include "tests/support/test.h"
 
@@ -74,6 +75,49 @@ TEST("A new fleet has every file, and its keys are their owner's only") {
                   "acl_file " + (office.root / "broker/acl").string());
   TEST_ASSERT_TRUE(office.open().settings() == office.settings);
   ASSERT_OK(load_authority(FleetFolder{office.root}));
+}
+
+TEST(
+    "Gateway and devices have the public half of the release key, and only the authority's folder the "
+    "other") {
+  Office office;
+  ASSERT_OK(office.create());
+  TEST_ASSERT_TRUE(mode(office.root / "ca/release.key") == fs::perms(0600));
+  const std::string key = read_text_file(office.root / "ca/release.pem").value();
+  TEST_ASSERT_EQUAL_STRING(key.c_str(), read_text_file(office.root / "gateway/release.pem").value().c_str());
+  auto fleet = office.open();
+  ASSERT_OK(fleet.add_device({"pi-1", std::nullopt, std::nullopt}, office.authority, office.clock));
+  TEST_ASSERT_EQUAL_STRING(key.c_str(),
+                           read_text_file(office.root / "devices/pi-1/release.pem").value().c_str());
+  for (const char* folder : {"gateway", "devices/pi-1", "broker"})
+    TEST_ASSERT_FALSE(fs::exists(office.root / folder / "release.key"));
+  ASSERT_CONTAINS(testing::message_of(fleet.add_device({"release", std::nullopt, std::nullopt},
+                                                       office.authority, office.clock)),
+                  "the fleet's own");
+  ASSERT_OK(certify_release_key(FleetFolder{office.root}, office.authority, office.clock));
+  TEST_ASSERT_TRUE(fs::exists(office.root / "ca/release.crt"));
+}
+
+TEST(
+    "A fleet from before release keys gets one with a refresh, and its devices too; another one changes "
+    "nothing") {
+  Office office;
+  ASSERT_OK(office.create());
+  auto fleet = office.open();
+  ASSERT_OK(fleet.add_device({"pi-1", std::nullopt, std::nullopt}, office.authority, office.clock));
+  for (const char* file :
+       {"ca/release.key", "ca/release.pem", "gateway/release.pem", "devices/pi-1/release.pem"})
+    fs::remove(office.root / file);
+  ASSERT_OK(fleet.add_device({"pi-2", std::nullopt, std::nullopt}, office.authority, office.clock));
+  TEST_ASSERT_FALSE(fs::exists(office.root / "devices/pi-2/release.pem"));
+  ASSERT_OK(fleet.refresh_broker(office.authority, office.clock));
+  const std::string key = read_text_file(office.root / "ca/release.pem").value();
+  for (const char* folder : {"gateway", "devices/pi-1", "devices/pi-2"}) {
+    TEST_ASSERT_EQUAL_STRING(key.c_str(),
+                             read_text_file(office.root / folder / "release.pem").value().c_str());
+  }
+  ASSERT_OK(fleet.refresh_broker(office.authority, office.clock));
+  TEST_ASSERT_EQUAL_STRING(key.c_str(), read_text_file(office.root / "ca/release.pem").value().c_str());
 }
 
 TEST("A folder with something in it is never made a fleet, and nothing stays after a refusal") {
