@@ -21,27 +21,29 @@ if(AFLGUARD_SANITIZE)
 endif()
 
 # Most code reads command lines, builds graphs, writes files or tests: -O3 gives it nothing but a third of the build's time.
+# Tests run for milliseconds, and what they test is optimised as users get it.
 # With a sanitizer's checks in it, the optimiser needs three times as long for such a file as without it.
-set(AFLGUARD_QUICK_LEVEL -O1)
+set(AFLGUARD_LEVEL_cold -O1)
+set(AFLGUARD_LEVEL_test -O0)
 if(AFLGUARD_SANITIZE AND NOT AFLGUARD_FUZZER)
-  set(AFLGUARD_QUICK_LEVEL -O0)
+  set(AFLGUARD_LEVEL_cold -O0)
 endif()
-function(aflguard_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${AFLGUARD_QUICK_LEVEL}>)
-endfunction()
-function(aflguard_compile_cold target)
-  aflguard_compile_quickly(${target})
-  target_compile_options(${target} PRIVATE -fPIC)  # as the precompiled header, or it does not fit
-  target_precompile_headers(${target} REUSE_FROM aflguard_precompiled_cold)
+# aflguard_compile_at(LEVEL TARGET): LEVEL is cold or test.
+function(aflguard_compile_at level target)
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${AFLGUARD_LEVEL_${level}}>
+                         -fPIC)  # as the precompiled header, or it does not fit
+  target_precompile_headers(${target} REUSE_FROM aflguard_precompiled_${level})
 endfunction()
 
 # Half of a source's compile time is reading the standard library, so it is read once per optimisation level.
-foreach(level hot cold)
+foreach(level hot cold test)
   add_library(aflguard_precompiled_${level} OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cpp")
   target_link_libraries(aflguard_precompiled_${level} PRIVATE aflguard_flags Threads::Threads)
   target_precompile_headers(aflguard_precompiled_${level} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled/standard_library.h")
+  if(DEFINED AFLGUARD_LEVEL_${level})
+    target_compile_options(aflguard_precompiled_${level} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${AFLGUARD_LEVEL_${level}}>)
+  endif()
 endforeach()
-aflguard_compile_quickly(aflguard_precompiled_cold)
 
 # aflguard_module([NAME] [HOT | OWN_FLAGS] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one static library per room. Its name is the
 # folder's with dots, core/base -> aflguard::core.base, unless NAME says otherwise.
@@ -62,7 +64,7 @@ function(aflguard_module)
   if(arg_HOT)
     target_precompile_headers(${name} REUSE_FROM aflguard_precompiled_hot)
   elseif(NOT arg_OWN_FLAGS)
-    aflguard_compile_cold(${name})
+    aflguard_compile_at(cold ${name})
   endif()
   target_link_libraries(${name} PUBLIC aflguard_flags ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
 endfunction()
@@ -72,7 +74,7 @@ function(aflguard_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE aflguard_flags ${arg_LINKS})
-  aflguard_compile_cold(${name})
+  aflguard_compile_at(cold ${name})
 endfunction()
 
 # aflguard_listed_sources(VARIABLE LIST): x.cpp for every line NAME(x) of a list of plug-ins. The C++ source beside the list
