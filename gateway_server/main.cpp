@@ -170,7 +170,8 @@ Status run(GatewaySettings settings, bool only_test) {
                                      .fleet = settings.fleet,
                                      .model_hash = model.hash,
                                      .guard = guard_text(settings),
-                                     .keep_verdicts = settings.store.keep_verdicts}));
+                                     .keep_verdicts = settings.store.keep_verdicts,
+                                     .log = &log}));
   TRY(StoredState stored, store->load());
   const AggregatorOptions options = aggregator_options(settings, needs);
   Aggregator aggregator(options, std::move(guard), nullptr, inputs.initial);

@@ -13,6 +13,10 @@ constexpr std::size_t kRowsAtOnce = 256;
 /// Steps that one call of prune() removes of a level at most; a call per minute keeps up with the finest.
 constexpr std::int64_t kStepsPruned = 12;
 
+Error damaged_row(const std::string& table, const std::string& row) {
+  return corrupt("row " + row + " of table '" + table + "' does not match its checksum");
+}
+
 std::int64_t step_of(std::size_t level) {
   return kHistoryLevels[level].step_ms;
 }
@@ -31,26 +35,33 @@ struct SqliteHistory::Internals {
   [[nodiscard]] Status prepare() {
     TRY(put_fleet,
         database.prepare(
-            "INSERT INTO history_fleet VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (step, time) DO UPDATE "
-            "SET "
-            "version = excluded.version, accepted = accepted + excluded.accepted, rejected = rejected + "
-            "excluded.rejected, refused = refused + excluded.refused, delay_sum = delay_sum + "
-            "excluded.delay_sum, test_error = coalesce(excluded.test_error, test_error)"));
+            "INSERT INTO history_fleet (step, time, version, accepted, rejected, refused, delay_sum, "
+            "test_error, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, row_checksum(?1, ?2, ?3, ?4, ?5, "
+            "?6, ?7, ?8)) ON CONFLICT (step, time) DO UPDATE SET (version, accepted, rejected, refused, "
+            "delay_sum, test_error, checksum) = (SELECT v, a, j, f, d, e, row_checksum(step, time, v, a, j, "
+            "f, d, e) FROM (SELECT excluded.version AS v, accepted + excluded.accepted AS a, rejected + "
+            "excluded.rejected AS j, refused + excluded.refused AS f, delay_sum + excluded.delay_sum AS d, "
+            "coalesce(excluded.test_error, test_error) AS e))"));
     TRY(put_device,
         database.prepare(
-            "INSERT INTO history_devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (step, time, device) "
-            "DO "
-            "UPDATE SET accepted = accepted + excluded.accepted, rejected = rejected + excluded.rejected, "
-            "delay_sum = delay_sum + excluded.delay_sum, measured = measured + excluded.measured, "
-            "distance_sum "
-            "= distance_sum + excluded.distance_sum, bound_sum = bound_sum + excluded.bound_sum"));
+            "INSERT INTO history_devices (step, time, device, accepted, rejected, delay_sum, measured, "
+            "distance_sum, bound_sum, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, row_checksum(?1, "
+            "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)) ON CONFLICT (step, time, device) DO UPDATE SET (accepted, "
+            "rejected, delay_sum, measured, distance_sum, bound_sum, checksum) = (SELECT a, j, d, m, s, b, "
+            "row_checksum(step, time, device, a, j, d, m, s, b) FROM (SELECT accepted + excluded.accepted "
+            "AS a, rejected + excluded.rejected AS j, delay_sum + excluded.delay_sum AS d, measured + "
+            "excluded.measured AS m, distance_sum + excluded.distance_sum AS s, bound_sum + "
+            "excluded.bound_sum AS b))"));
     TRY(find_fleet,
         database.prepare(
             "SELECT time, version, accepted, rejected, refused, delay_sum, test_error, test_error "
-            "IS NULL FROM history_fleet WHERE step = ? AND time >= ? AND time < ? ORDER BY time"));
+            "IS NULL, checksum IS row_checksum(step, time, version, accepted, rejected, refused, delay_sum, "
+            "test_error) FROM history_fleet WHERE step = ? AND time >= ? AND time < ? ORDER BY time"));
     TRY(find_point,
-        database.prepare("SELECT accepted, rejected, delay_sum, measured, distance_sum, bound_sum "
-                         "FROM history_devices WHERE step = ? AND time = ? AND device = ?"));
+        database.prepare("SELECT accepted, rejected, delay_sum, measured, distance_sum, bound_sum, checksum "
+                         "IS row_checksum(step, time, device, accepted, rejected, delay_sum, measured, "
+                         "distance_sum, bound_sum) FROM history_devices WHERE step = ? AND time = ? AND "
+                         "device = ?"));
     TRY(find_name, database.prepare("SELECT id FROM devices WHERE name = ?"));
     return {};
   }
@@ -178,6 +189,11 @@ Result<std::vector<FleetPoint>> SqliteHistory::fleet(std::size_t level, std::int
       if (!more.ok()) return more.error();
       return points;
     }
+    if (find.integer(8) == 0) {
+      const std::string row = std::to_string(step_of(level)) + " " + std::to_string(find.integer(0));
+      find.reset();
+      return damaged_row("history_fleet", row);
+    }
     FleetPoint point = {
         find.integer(0), find.number(1), find.number(2), find.number(3), find.number(4), find.number(5), {}};
     if (find.integer(7) == 0) point.test_error = find.real(6);
@@ -202,8 +218,10 @@ Result<std::vector<DevicePoint>> SqliteHistory::device(ClientId device, std::siz
   }
   from_ms = step_begin(from_ms, step_of(level));
   for (std::int64_t time = from_ms; time < to_ms; time += step_of(level)) {
-    const auto found = find.bind(step_of(level)).bind(time).bind(device).step();
-    if (found.ok() && *found) {
+    auto found = find.bind(step_of(level)).bind(time).bind(device).step();
+    if (found.ok() && *found && find.integer(6) == 0) {
+      found = damaged_row("history_devices", step + " " + std::to_string(time));
+    } else if (found.ok() && *found) {
       points.push_back({time, device, find.number(0), find.number(1), find.number(2), find.number(3),
                         find.real(4), find.real(5)});
     }

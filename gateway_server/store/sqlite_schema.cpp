@@ -98,30 +98,88 @@ CREATE TABLE history_devices (
   PRIMARY KEY (step, time, device)
 ) WITHOUT ROWID;
 )sql",
+    // 5: a checksum for the rows that had none; a name for this very store.
+    R"sql(
+ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history_fleet ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history_devices ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+INSERT INTO meta (key, value) VALUES ('store', lower(hex(randomblob(16))));
+UPDATE meta SET checksum = row_checksum(key, value);
+UPDATE history_fleet SET checksum =
+  row_checksum(step, time, version, accepted, rejected, refused, delay_sum, test_error);
+UPDATE history_devices SET checksum =
+  row_checksum(step, time, device, accepted, rejected, delay_sum, measured, distance_sum, bound_sum);
+)sql",
 };
 
-/// Since schema 3. Each gives a row that was changed by something else than this program, if there is one.
+/// From this version on, rows have checksums; from the next one on, every row, and the schema, too.
+constexpr std::size_t kFirstWithChecksums = 3;
+constexpr std::size_t kFirstWithAllChecksums = 5;
+
+/// Names and definitions of everything in the database, with the schema's version, as one number.
+constexpr const char* kSchemaSum =
+    "(SELECT row_checksum((SELECT user_version FROM pragma_user_version), group_concat(line, char(10))) "
+    "FROM (SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') AS line FROM "
+    "sqlite_master WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name))";
+
+/// Each gives a row that was changed by something else than this program, if there is one.
 struct RowCheck {
+  std::size_t since;  ///< version of the schema
   const char* table;
   const char* sql;
 };
 constexpr std::array kRowChecks = {
-    RowCheck{"reference", "SELECT id FROM reference WHERE checksum IS NOT row_checksum(bytes) LIMIT 1"},
-    RowCheck{"state",
+    RowCheck{kFirstWithChecksums, "reference",
+             "SELECT id FROM reference WHERE checksum IS NOT row_checksum(bytes) LIMIT 1"},
+    RowCheck{kFirstWithChecksums, "state",
              "SELECT id FROM state WHERE checksum IS NOT "
              "row_checksum(iteration, version, guard, aggregator) LIMIT 1"},
-    RowCheck{"devices",
+    RowCheck{kFirstWithChecksums, "devices",
              "SELECT id FROM devices WHERE checksum IS NOT row_checksum(id, name, "
              "highest_sequence, judged_bits, accepted, rejected, last_seen) LIMIT 1"},
-    RowCheck{"verdicts",
+    RowCheck{kFirstWithChecksums, "verdicts",
              "SELECT iteration FROM verdicts WHERE checksum IS NOT row_checksum(iteration, "
              "device, sequence, accepted, reason, distance, bound, base_version, version, "
              "delay, time, altered, alterations) LIMIT 1"},
-    RowCheck{"evaluations",
+    RowCheck{kFirstWithChecksums, "evaluations",
              "SELECT iteration FROM evaluations WHERE checksum IS NOT "
              "row_checksum(iteration, version, test_error, time) LIMIT 1"},
+    RowCheck{kFirstWithAllChecksums, "meta",
+             "SELECT key FROM meta WHERE checksum IS NOT row_checksum(key, value) LIMIT 1"},
+    RowCheck{kFirstWithAllChecksums, "history_fleet",
+             "SELECT step || ' ' || time FROM history_fleet WHERE checksum IS NOT row_checksum(step, time, "
+             "version, accepted, rejected, refused, delay_sum, test_error) LIMIT 1"},
+    RowCheck{kFirstWithAllChecksums, "history_devices",
+             "SELECT step || ' ' || time || ' ' || device FROM history_devices WHERE checksum IS NOT "
+             "row_checksum(step, time, device, accepted, rejected, delay_sum, measured, distance_sum, "
+             "bound_sum) LIMIT 1"},
 };
-constexpr std::size_t kFirstWithChecksums = 3;
+
+/// Tables that tell which version a schema has at least, whatever its number says.
+struct Witness {
+  std::size_t version;
+  const char* sql;
+};
+constexpr std::array kWitnesses = {
+    Witness{1, "SELECT name FROM sqlite_master LIMIT 1"},
+    Witness{3, "SELECT name FROM sqlite_master WHERE name = 'reference'"},
+    Witness{4, "SELECT name FROM sqlite_master WHERE name = 'history_fleet'"},
+    Witness{5, "SELECT name FROM pragma_table_info('meta') WHERE name = 'checksum'"},
+};
+
+/// What must be so among the rows: every judged update has its verdict, and counts for its device. Rows that
+/// fit their checksums and not each other are of different times, as when a log is lost while it is moved
+/// into the file.
+constexpr std::array kTruths = {
+    std::pair{"the verdicts do not follow each other without a gap",
+              "SELECT 1 FROM (SELECT count(*) AS n, max(iteration) AS last, min(iteration) AS first FROM "
+              "verdicts) WHERE n > 0 AND last - first + 1 != n"},
+    std::pair{"the newest verdict is not the one that the state names",
+              "SELECT 1 FROM state WHERE iteration != (SELECT max(iteration) FROM verdicts)"},
+    std::pair{"the devices' counts do not add up to the updates judged",
+              "SELECT 1 FROM state WHERE iteration != (SELECT coalesce(sum(accepted + rejected), 0) FROM "
+              "devices)"},
+};
 
 Result<std::size_t> schema_version(SqliteDatabase& database) {
   TRY(const std::string text, database.query_text("PRAGMA user_version"));
@@ -139,29 +197,61 @@ Result<std::size_t> schema_version(SqliteDatabase& database) {
 Status migrate(SqliteDatabase& database) {
   TRY(const std::size_t found, schema_version(database));
   for (std::size_t step = found; step < kMigrations.size(); ++step) {
-    const std::string version = std::to_string(step + 1);
-    TRY_STATUS(database.run("BEGIN IMMEDIATE;" + std::string(kMigrations[step]) +
-                            "PRAGMA user_version = " + version + "; COMMIT;"));
+    const std::size_t version = step + 1;
+    std::string sql = "BEGIN IMMEDIATE;" + std::string(kMigrations[step]) +
+                      "PRAGMA user_version = " + std::to_string(version) + ";";
+    if (version >= kFirstWithAllChecksums) {
+      sql +=
+          "INSERT OR REPLACE INTO meta (key, value, checksum) SELECT 'schema', sum, row_checksum('schema', "
+          "sum) FROM (SELECT CAST(" +
+          std::string(kSchemaSum) + " AS TEXT) AS sum);";
+    }
+    TRY_STATUS(database.run(sql + "COMMIT;"));
   }
   return {};
 }
 
-Status check_content(SqliteDatabase& database) {
-  const auto report = database.query_text("PRAGMA quick_check(1)");
-  if (!report) return report.error();
-  if (*report != std::string("ok")) return corrupt(*report);
-  TRY(const std::size_t version, schema_version(database));
-  if (version < kFirstWithChecksums) {
-    TRY(const std::string newer,
-        database.query_text("SELECT name FROM sqlite_master WHERE name = 'reference'"));
-    if (newer.empty()) return {};
-    return corrupt("schema version " + std::to_string(version) + " with tables of a later one");
-  }
+namespace {
+
+Status check_rows(SqliteDatabase& database, std::size_t version) {
   for (const RowCheck& check : kRowChecks) {
+    if (version < check.since) continue;
     TRY(const std::string row, database.query_text(check.sql));
     if (!row.empty()) {
       return corrupt("row " + row + " of table '" + check.table + "' does not match its checksum");
     }
+  }
+  return {};
+}
+
+Status check_schema(SqliteDatabase& database, std::size_t version) {
+  if (version < kFirstWithAllChecksums) return {};
+  TRY(const std::string known, database.query_text("SELECT value FROM meta WHERE key = 'schema'"));
+  TRY(const std::string sum, database.query_text("SELECT CAST(" + std::string(kSchemaSum) + " AS TEXT)"));
+  if (known == sum) return {};
+  return corrupt("its tables are not defined as this program defines them");
+}
+
+}  // namespace
+
+Status check_content(SqliteDatabase& database) {
+  // Reads every page, and looks every row up in the indexes.
+  const auto report = database.query_text("PRAGMA integrity_check(1)");
+  if (!report) return report.error();
+  if (*report != std::string("ok")) return corrupt(*report);
+  TRY(const std::size_t version, schema_version(database));
+  for (const Witness& witness : kWitnesses) {
+    if (version >= witness.version) continue;
+    TRY(const std::string newer, database.query_text(witness.sql));
+    if (newer.empty()) continue;
+    return corrupt("schema version " + std::to_string(version) + " with tables of a later one");
+  }
+  TRY_STATUS(check_schema(database, version));
+  TRY_STATUS(check_rows(database, version));
+  for (const auto& [problem, sql] : kTruths) {
+    if (version < kFirstWithAllChecksums) continue;
+    TRY(const std::string broken, database.query_text(sql));
+    if (!broken.empty()) return corrupt(problem);
   }
   return {};
 }

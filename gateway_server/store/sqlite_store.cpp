@@ -1,19 +1,24 @@
 #include "gateway_server/store/sqlite_store.h"
 
-#include <array>
+#include <chrono>
 #include <utility>
 
 #include "core/sqlite/sqlite_database.h"
 #include "core/system/file_lock.h"
-#include "gateway_server/store/sqlite_log_check.h"
+#include "gateway_server/store/answered_mark.h"
+#include "gateway_server/store/sqlite_inspection.h"
 #include "gateway_server/store/sqlite_schema.h"
+#include "gateway_server/store/store_files.h"
 
 namespace aflguard::gateway {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCommitsBetweenPruning = 1000;
+/// Old verdicts that a commit clears away, above those that it adds: many at a time would hold answers up.
+constexpr std::uint64_t kClearedPerCommit = 16;
+/// What a power loss may take from the mark of what was answered.
+constexpr std::chrono::seconds kBetweenSyncs(1);
 
 /// Held for as long as the store is open.
 Result<FileLock> lock_store(const fs::path& path) {
@@ -23,62 +28,13 @@ Result<FileLock> lock_store(const fs::path& path) {
                      "; stop it first");
 }
 
-using OwnerFacts = std::array<std::pair<std::string_view, std::string_view>, 2>;
-
-OwnerFacts owner_facts(const SqliteStoreOptions& options) {
-  return {{{"fleet", options.fleet}, {"model", options.model_hash}}};
-}
-
 Status write_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
   for (const auto& [key, value] : owner_facts(options)) {
-    TRY(auto insert, database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)"));
+    TRY(auto insert, database.prepare("INSERT OR IGNORE INTO meta (key, value, checksum) VALUES (?1, ?2, "
+                                      "row_checksum(?1, ?2))"));
     TRY_STATUS(insert.bind(key).bind(value).run());
   }
   return {};
-}
-
-Status check_owner(SqliteDatabase& database, const SqliteStoreOptions& options) {
-  for (const auto& [key, wanted] : owner_facts(options)) {
-    TRY(auto select, database.prepare("SELECT value FROM meta WHERE key = ?"));
-    TRY(const bool found, select.bind(key).step());
-    if (!found) {  // as after a power loss in the first moments, or damage later
-      TRY(const std::string used, database.query_text("SELECT id FROM state"));
-      if (used.empty()) continue;
-      return corrupt("the " + std::string(key) + " that it belongs to is missing");
-    }
-    if (const std::string stored = select.text(0); stored != wanted) {
-      return invalid_input(options.file.string() + ": belongs to " + std::string(key) + " '" + stored +
-                           "', the configuration says '" + std::string(wanted) +
-                           "'; give another [store] file, or the configuration that it was made with");
-    }
-  }
-  return {};
-}
-
-/// Reads a store that exists through and through before anything is written: what is found damaged is left to
-/// be looked at, byte by byte.
-Status inspect(const SqliteStoreOptions& options) {
-  std::error_code ignored;
-  const auto has_bytes = [&ignored](const fs::path& file) {
-    return fs::exists(file, ignored) && fs::file_size(file, ignored) > 0;
-  };
-  if (!has_bytes(options.file)) return {};
-  const bool has_log = has_bytes(options.file.string() + "-wal");
-  const auto look = [&]() -> Status {
-    if (has_log) TRY_STATUS(check_write_ahead_log(options.file.string() + "-wal"));
-    TRY(auto database, SqliteDatabase::open(options.file, has_log ? SqliteDatabase::Access::kReadOnly
-                                                                  : SqliteDatabase::Access::kFrozen));
-    TRY_STATUS(check_content(database));
-    TRY(const std::string begun, database.query_text("SELECT name FROM sqlite_master WHERE name = 'meta'"));
-    return begun.empty() ? Status() : check_owner(database, options);
-  };
-  const Status found = look();
-  if (found.ok()) return {};
-  // Columns and tables that are not found any more are damage too.
-  const ErrorKind kind = found.error().kind;
-  if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;
-  return corrupt(options.file.string() + ": the store is damaged (" + found.error().message +
-                 "); restore it from a backup, or move it and its -wal file away to start with a new one");
 }
 
 }  // namespace
@@ -87,6 +43,8 @@ struct SqliteStore::Internals {
   SqliteStoreOptions options;
   FileLock lock;
   SqliteDatabase database;
+  StoreFiles files;
+  AnsweredMark answered;
   SqliteStatement begin;
   SqliteStatement end;
   SqliteStatement rollback;
@@ -96,8 +54,20 @@ struct SqliteStore::Internals {
   SqliteStatement put_verdict;
   SqliteStatement find_verdict;
   SqliteStatement prune;
-  SqliteStatement put_evaluation;
-  std::uint64_t commits = 0;
+  SqliteStatement put_evaluation{};
+  std::uint64_t committed = 0;  ///< iteration
+  bool marked = true;           ///< `answered` says so
+  std::chrono::steady_clock::time_point synced{};
+
+  /// The updates of the last commit may be answered when it is raised.
+  Status raise_mark() {
+    TRY_STATUS(answered.write(committed));
+    marked = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - synced < kBetweenSyncs) return {};
+    synced = now;
+    return answered.sync();
+  }
 
   Status prepare() {
     TRY(begin, database.prepare("BEGIN IMMEDIATE"));
@@ -126,9 +96,12 @@ struct SqliteStore::Internals {
                          "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13))"));
     TRY(find_verdict,
         database.prepare(
-            "SELECT iteration, accepted, reason, distance, bound, base_version, "
-            "version, delay, time, altered, alterations FROM verdicts WHERE device = ? AND sequence = ?"));
-    TRY(prune, database.prepare("DELETE FROM verdicts WHERE iteration <= ?"));
+            "SELECT iteration, accepted, reason, distance, bound, base_version, version, delay, time, "
+            "altered, alterations, checksum IS row_checksum(iteration, device, sequence, accepted, reason, "
+            "distance, bound, base_version, version, delay, time, altered, alterations) "
+            "FROM verdicts WHERE device = ? AND sequence = ?"));
+    TRY(prune, database.prepare("DELETE FROM verdicts WHERE iteration <= ?1 AND iteration < ?2 + "
+                                "(SELECT min(iteration) FROM verdicts)"));
     TRY(put_evaluation,
         database.prepare("INSERT OR REPLACE INTO evaluations (iteration, version, test_error, time, "
                          "checksum) VALUES (?1, ?2, ?3, ?4, row_checksum(?1, ?2, ?3, ?4))"));
@@ -146,7 +119,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
   fs::path lock_file = options.file;
   lock_file += ".lock";
   TRY(FileLock lock, lock_store(lock_file));
-  TRY_STATUS(inspect(options));
+  const fs::path mark_file = answered_file(options);
+  TRY(const auto answered, AnsweredMark::read(mark_file));
+  TRY_STATUS(inspect_store(options, answered));
   TRY(SqliteDatabase database, SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite));
   // Large pages: most of what is written is one blob of the model's size.
   TRY_STATUS(
@@ -155,8 +130,32 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
                    "PRAGMA foreign_keys = ON"));
   TRY_STATUS(migrate(database));
   TRY_STATUS(write_owner(database, options));
-  auto internals = std::unique_ptr<Internals>(
-      new Internals{options, std::move(lock), std::move(database), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}});
+  TRY(const std::string name, database.query_text("SELECT value FROM meta WHERE key = 'store'"));
+  TRY(const std::string held, database.query_text("SELECT iteration FROM state"));
+  const std::uint64_t iteration = held.empty() ? 0 : std::stoull(held);
+  if (!answered && iteration > 0 && options.log != nullptr) {
+    options.log->warning(mark_file.string() + " is missing: whether updates after the " + held +
+                         " in the store were answered is unknown; the fleet goes on from there");
+  }
+  TRY(AnsweredMark mark, AnsweredMark::open(mark_file, {name, iteration}));
+  const std::string file = options.file.string();
+  StoreFiles files({file, file + "-wal", file + "-shm", lock_file, mark_file});
+  files.note();
+  auto internals = std::unique_ptr<Internals>(new Internals{options,
+                                                            std::move(lock),
+                                                            std::move(database),
+                                                            std::move(files),
+                                                            std::move(mark),
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {},
+                                                            {}});
+  internals->committed = iteration;
   TRY_STATUS(internals->prepare());
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(internals)));
 }
@@ -192,6 +191,8 @@ Result<StoredState> SqliteStore::load() {
 }
 
 Status SqliteStore::commit(const StoreCommit& commit) {
+  // What was committed before may be answered already: first its mark.
+  if (!internals_->marked) TRY_STATUS(internals_->raise_mark());
   TRY_STATUS(internals_->begin.run());
   Status written = write(commit);
   if (written.ok()) written = internals_->end.run();
@@ -200,6 +201,10 @@ Status SqliteStore::commit(const StoreCommit& commit) {
     (void)internals_->rollback.run();
     return written;
   }
+  internals_->committed = commit.iteration;
+  internals_->marked = false;
+  TRY_STATUS(internals_->files.check());
+  (void)internals_->raise_mark();  // tried again before the next commit
   return {};
 }
 
@@ -236,9 +241,10 @@ Status SqliteStore::write(const StoreCommit& commit) {
                  .bind(commit.aggregator)
                  .run());
   if (!commit.reference.empty()) TRY_STATUS(internals_->put_reference.bind(commit.reference).run());
-  const std::uint64_t keep = internals_->options.keep_verdicts;
-  if (++internals_->commits % kCommitsBetweenPruning == 0 && commit.iteration > keep) {
-    TRY_STATUS(internals_->prune.bind(commit.iteration - keep).run());
+  if (const std::uint64_t keep = internals_->options.keep_verdicts; commit.iteration > keep) {
+    TRY_STATUS(internals_->prune.bind(commit.iteration - keep)
+                   .bind(commit.verdicts.size() + kClearedPerCommit)
+                   .run());
   }
   return {};
 }
@@ -247,7 +253,10 @@ Result<std::optional<VerdictRecord>> SqliteStore::find_verdict(ClientId device, 
   SqliteStatement& find = internals_->find_verdict;
   auto found = find.bind(device).bind(sequence).step();
   std::optional<VerdictRecord> record;
-  if (found.ok() && *found) {
+  if (found.ok() && *found && find.integer(11) == 0) {
+    found = corrupt(internals_->options.file.string() + ": row " + std::to_string(find.number(0)) +
+                    " of table 'verdicts' does not match its checksum");
+  } else if (found.ok() && *found) {
     record = VerdictRecord{.iteration = find.number(0),
                            .device = device,
                            .sequence = sequence,

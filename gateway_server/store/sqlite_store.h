@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/log.h"
 #include "gateway_server/judging/gateway_store.h"
 
 namespace aflguard::gateway {
@@ -14,11 +15,13 @@ struct SqliteStoreOptions {
   std::string model_hash;  ///< hex
   std::string guard;       ///< one text for the rule and all its settings; kept with the state
   std::uint64_t keep_verdicts = 1'000'000;
+  LogSink* log = nullptr;  ///< borrowed
 };
 
 /// The store in one SQLite file: write-ahead log, full sync, one transaction per commit. Others may read the
 /// file while a gateway writes it (docs/gateway.md has the tables); a lock beside it keeps a second gateway
-/// out.
+/// out, and a mark beside it tells whether everything that was answered is still there. commit() gives
+/// kCorrupt or kInternal for what will not pass.
 class SqliteStore final : public GatewayStore {
  public:
   /// Opens the file or makes a new one, and brings an older schema up to date. kInvalidInput when it belongs

@@ -17,9 +17,18 @@ Result<SavedModel> read_stored_model(const std::filesystem::path& store, const M
     return invalid_input(store.string() + ": holds a model with layout " + short_hash(hash) +
                          ", the package '" + model.name + "' has " + short_hash(model.hash));
   }
-  TRY(auto select, database.prepare("SELECT aggregator FROM state WHERE id = 1"));
+  // Stores of older programs have no checksums.
+  TRY(const std::string version, database.query_text("PRAGMA user_version"));
+  const std::string fits =
+      std::stoul(version) < 3 ? "1" : "checksum IS row_checksum(iteration, version, guard, aggregator)";
+  TRY(auto select, database.prepare("SELECT aggregator, " + fits + " FROM state WHERE id = 1"));
   TRY(const bool found, select.step());
   if (!found) return not_found(store.string() + ": no update has been judged yet");
+  if (select.integer(1) == 0) {
+    return corrupt(store.string() +
+                   ": row 1 of table 'state' does not match its checksum; restore the store "
+                   "from a backup");
+  }
   return Aggregator::read_model(select.blob(0), model.dimension());
 }
 

@@ -17,10 +17,13 @@ struct Registration {
   Registration(const char* sentence, void (*body)(), const char* file, int line);
 };
 
+/// Where files are written without waiting for a disk, on machines that have such a place.
+[[nodiscard]] std::filesystem::path memory_folder();
+
 /// A new folder for one test, removed with everything in it at the end.
 class TemporaryFolder final {
  public:
-  TemporaryFolder();
+  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();

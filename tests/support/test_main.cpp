@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/test.h"
@@ -45,8 +46,13 @@ Registration::Registration(const char* sentence, void (*body)(), const char* fil
   test_cases().push_back({sentence, body, file, line});
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "aflguard-test-XXXXXX").string();
+std::filesystem::path memory_folder() {
+  const std::filesystem::path shared = "/dev/shm";
+  return ::access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
+}
+
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
+  std::string name = (parent / "aflguard-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) TEST_FAIL_MESSAGE("cannot make a temporary folder");
   path_ = name;
 }
