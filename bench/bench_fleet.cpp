@@ -32,6 +32,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kFleet = "bench";
+/// Publishers sign a round's updates before it begins, all on the version of that moment.
+constexpr std::size_t kMaxDelay = 1'000'000;
 constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
 
 /// A folder on a disk, where there is one: /tmp is often memory.
@@ -154,6 +156,7 @@ Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) 
        << (model_ == BenchModel::kCnn
                ? "[guard]\nname = \"aflguard\"\nreference_interval = " +
                      std::to_string(settings.reference_interval) +
+                     "\nmax_delay = " + std::to_string(kMaxDelay) +
                      "\n[trusted]\nformat = \"npy\"\nfeatures = \"features.npy\"\nlabels = \"labels.npy\"\n"
                : std::string("[guard]\nname = \"asyncsgd\"\n"))
        << "[limits]\n"
@@ -348,6 +351,20 @@ Result<double> BenchFleet::sync_ms() const {
   }
   if (times.empty()) return io_error(path.string() + ": cannot be written");
   return summarise(std::move(times)).median;
+}
+
+Result<double> BenchFleet::floor_ms(std::size_t bytes) const {
+  TRY(const fs::path peer, program_beside_us("aflguard-bench-peer"));
+  TRY(LineProcess process,
+      start_peer({peer.string(), "floor", std::to_string(bytes), (scratch_.path() / "floor").string()}));
+  TRY_STATUS(process.send("go"));
+  TRY(const std::string answer, process.receive());
+  std::istringstream words(answer);
+  std::string word;
+  double cost = 0;
+  if (!(words >> word >> cost) || word != "done")
+    return internal_error("the floor's program said: " + answer);
+  return cost;
 }
 
 }  // namespace aflguard::bench

@@ -88,6 +88,9 @@ class BenchFleet final {
   [[nodiscard]] std::filesystem::path root() const { return folder_.root; }
   /// Milliseconds that a small durable write takes here: median of a few.
   [[nodiscard]] Result<double> sync_ms() const;
+  /// Milliseconds of CPU time for what no gateway can leave out of an update of `bytes` bytes
+  /// (bench/peer/floor.h), in a process that does nothing else.
+  [[nodiscard]] Result<double> floor_ms(std::size_t bytes) const;
 
  private:
   BenchFleet(StagedDirectory scratch, BenchModel model);

@@ -161,6 +161,20 @@ BenchResult rate_result(const std::string& name, const Series& ours, const Serie
   return result;
 }
 
+BenchResult cpu_result(const Series& plain, double floor, nlohmann::ordered_json conditions) {
+  const Repetitions cost = plain.of(&Round::receiver_cpu_ms);
+  BenchResult result;
+  result.name = "gateway_cpu_ms_per_update";
+  result.value = cost.median;
+  result.unit = "ms";
+  result.spread = cost.spread;
+  result.baseline_name = "AES-256-GCM, SHA-256 and one write of as many bytes";
+  result.baseline_value = floor;
+  result.conditions = std::move(conditions);
+  result.conditions["clock"] = "CPU time of all threads of the process";
+  return result;
+}
+
 Status bench_rates(const BenchGatewayOptions& options, GatewayLoad& load, Progress& progress,
                    std::vector<BenchResult>& results) {
   Series plain, with_models, counted;
@@ -195,6 +209,8 @@ Status bench_rates(const BenchGatewayOptions& options, GatewayLoad& load, Progre
   with["models_in_verdicts"] = "all";
   results.push_back(rate_result("gateway_updates_per_s", plain, counted, without));
   results.push_back(rate_result("gateway_updates_per_s_with_models", with_models, counted, with));
+  TRY(const double floor, load.fleet().floor_ms(load.bytes()));
+  results.push_back(cpu_result(plain, floor, without));
   BenchResult memory;
   memory.name = "gateway_rss_mb";
   memory.unit = "MB";

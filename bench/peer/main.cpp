@@ -7,6 +7,7 @@
 #include "bench/peer/counter.h"
 #include "bench/peer/crowd.h"
 #include "bench/peer/flood.h"
+#include "bench/peer/floor.h"
 #include "bench/peer/message_counter.h"
 #include "bench/peer/publisher.h"
 #include "core/learning/data/npy.h"
@@ -165,8 +166,19 @@ Status link(const std::string& host) {
   return {};
 }
 
+/// any line -> done MILLISECONDS
+Status measure_floor(std::size_t bytes, const std::string& file) {
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    TRY(const double cost, floor_ms(bytes, file));
+    say("done " + std::to_string(cost));
+  }
+  return {};
+}
+
 }  // namespace
 
+/// aflguard-bench-peer floor BYTES FILE
 /// aflguard-bench-peer link HOST
 /// aflguard-bench-peer publish|count FOLDER ROLE NAME HOST PORT FLEET [MODEL_HASH GATEWAY_KEY VECTOR.npy]
 /// aflguard-bench-peer crowd FOLDER ROLE NAME HOST PORT FLEET MODEL_HASH GATEWAY_KEY VECTOR.npy KEYS.pem
@@ -179,6 +191,7 @@ int main(int argc, char** argv) {
   const bool publishes = argc == 11 && verb == "publish";
   const bool counts = argc == 8 && verb == "count";
   if (argc == 3 && verb == "link") return report(link(argv[2]));
+  if (argc == 4 && verb == "floor") return report(measure_floor(std::stoul(argv[2]), argv[3]));
   const bool is_crowd = argc == 12 && verb == "crowd";
   const bool floods = argc == 8 && verb == "flood";
   const bool counts_messages = argc > 8 && verb == "messages";

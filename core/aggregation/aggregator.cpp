@@ -15,6 +15,8 @@ constexpr std::uint16_t kOldestVersion = 1;  // had no references per class
 constexpr std::uint16_t kVersion = 3;        // 2 had every reference inside
 constexpr std::string_view kReferenceTag = "AREF";
 constexpr std::uint16_t kReferenceVersion = 1;
+constexpr std::size_t kRoomForFields =
+    4096;  // what is written beside vectors, guards without memory included
 
 void save_vectors(const ReferenceUpdate& reference, StateWriter& state) {
   state.floats(reference.vector);
@@ -158,6 +160,7 @@ std::vector<std::byte> Aggregator::save_without_reference() const {
 std::vector<std::byte> Aggregator::save_reference() const {
   if (!reference_worth_keeping()) return {};
   StateWriter state(kReferenceTag, kReferenceVersion);
+  state.reserve(reference_.vector.size() * sizeof(float) + kRoomForFields);
   state.number<std::uint64_t>(model_.dimension());
   state.number(reference_.version);
   save_vectors(reference_, state);
@@ -166,6 +169,8 @@ std::vector<std::byte> Aggregator::save_reference() const {
 
 std::vector<std::byte> Aggregator::save(ReferencePlace place) const {
   StateWriter state(kTag, kVersion);
+  const std::size_t models = model_.version() - model_.oldest() + 1;
+  state.reserve(models * model_.dimension() * sizeof(float) + kRoomForFields);
   state.number<std::uint64_t>(model_.dimension());
   state.number(iteration_);
   state.number(model_.version());

@@ -24,6 +24,8 @@ class StateWriter final {
   void number(T value) {
     writer_.put_little_endian(value);
   }
+  /// Room for what is about to be written: otherwise a long vector is moved when something follows it.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   void floats(std::span<const float> values);
   void bytes(std::span<const std::byte> values);  ///< u64 length, then the bytes
   [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }

@@ -11,7 +11,7 @@ namespace aflguard {
 
 inline constexpr std::size_t kPieceHeaderBytes = 20;
 inline constexpr std::size_t kMaxPieceBytes = 64u << 10;  ///< header included
-inline constexpr std::size_t kDefaultPieceBody = 32u << 10;
+inline constexpr std::size_t kDefaultPieceBody = kMaxPieceBytes - kPieceHeaderBytes;
 inline constexpr std::uint32_t kMaxPieces = 65'535;
 
 /// Where one piece belongs. docs/wire-format.md has the layout of its 20 bytes.

@@ -24,6 +24,17 @@ std::size_t PieceAssembler::Source::bytes() const {
   return sum;
 }
 
+/// Pieces mostly come in order: then the bytes are written once, and not as zeros first.
+void PieceAssembler::Transfer::place(const Piece& piece) {
+  const std::size_t offset = piece.header.offset();
+  if (offset == bytes.size()) {
+    bytes.insert(bytes.end(), piece.body.begin(), piece.body.end());
+    return;
+  }
+  bytes.resize(std::max(bytes.size(), offset + piece.body.size()));
+  std::copy(piece.body.begin(), piece.body.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
 Admitted<std::optional<Bytes>> PieceAssembler::accept(std::string_view source,
                                                       std::span<const std::byte> message, Time now) {
   TRY(const Piece piece, read_piece(message));
@@ -31,8 +42,7 @@ Admitted<std::optional<Bytes>> PieceAssembler::accept(std::string_view source,
   if (finished_.is_repeat(source, header.transfer, header.round, now)) return std::optional<Bytes>{};
   TRY(Transfer * transfer, find_or_open(source, header, now));
   if (transfer->present[header.index]) return std::optional<Bytes>{};
-  std::copy(piece.body.begin(), piece.body.end(),
-            transfer->bytes.begin() + static_cast<std::ptrdiff_t>(header.offset()));
+  transfer->place(piece);
   transfer->present[header.index] = true;
   ++transfer->present_count;
   transfer->last_piece = now;
@@ -94,7 +104,7 @@ Admitted<PieceAssembler::Transfer*> PieceAssembler::open(std::string_view source
   }
   Transfer transfer;
   transfer.shape = header;
-  transfer.bytes.resize(header.total);
+  transfer.bytes.reserve(header.total);
   transfer.present.resize(header.count, false);
   transfer.last_piece = now;
   bytes_ += header.total;

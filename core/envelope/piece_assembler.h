@@ -78,6 +78,7 @@ class PieceAssembler final {
     std::vector<bool> present;
     std::size_t present_count = 0;
     Time last_piece{};
+    void place(const Piece& piece);
   };
   struct Source {
     std::vector<Transfer> unfinished;  ///< oldest first; few, at least one

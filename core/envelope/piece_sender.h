@@ -11,7 +11,7 @@ namespace aflguard {
 
 struct PieceSenderOptions {
   std::size_t body_bytes = kDefaultPieceBody;  ///< 1 to 64 KiB - 20
-  std::size_t window = 8;                      ///< pieces on their way at a time, at least 1
+  std::size_t window = 4;                      ///< pieces on their way at a time, at least 1
   /// The first round's number. A receiver ignores rounds that are not above the one it finished, so a sender
   /// that begins again with an old envelope starts above what it may have used.
   std::uint16_t first_round = 0;

@@ -97,12 +97,12 @@ TEST("A bus that is full is tried again, and pieces that failed go again") {
   HandBus bus;
   bus.room = 3;
   Outbox outbox(bus, 1 << 20);
-  TEST_ASSERT_TRUE(outbox.add("a", envelope(100'000, 1)));
+  TEST_ASSERT_TRUE(outbox.add("a", envelope(300'000, 1)));
   outbox.pump();
   TEST_ASSERT_EQUAL_UINT64(3, bus.published.size());
   for (const auto& [id, message] : bus.published) outbox.on_failed(id);
   bus.published.clear();
-  TEST_ASSERT_TRUE(put_together(deliver(bus, outbox).at("a")) == envelope(100'000, 1));
+  TEST_ASSERT_TRUE(put_together(deliver(bus, outbox).at("a")) == envelope(300'000, 1));
   TEST_ASSERT_TRUE(outbox.empty());
 }
 
