@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,9 @@ class Guard {
 
   /// This client has left: what it said counts no longer. Unknown clients are not an error.
   virtual void forget(ClientId /*client*/) {}
+
+  /// The same rule in the same state, to try updates on; null when the rule cannot be copied.
+  [[nodiscard]] virtual std::unique_ptr<Guard> copy() const { return nullptr; }
 
   /// The state as bytes, and back. restore() refuses bytes of another guard, version or dimension and
   /// whatever is cut short (kCorrupt); the guard is then as it was.

@@ -49,6 +49,8 @@ DeviceView::DeviceView(Trainer& trainer, edge::SampleSource& source, std::uint64
 void DeviceView::begin(const ModelMessage& model, const edge::LocalTraining::KeepGoing& keep_going) {
   model_ = &model;
   keep_going_ = &keep_going;
+  base_model = model.vector;
+  rate = static_cast<float>(model.learning_rate);
   batch_size = model.batch_size;
   honest_ = false;
 }
@@ -95,6 +97,10 @@ Status DeviceView::update_on(const Batch& batch, std::span<float> update) {
 
 Status DeviceView::honest_updates(std::size_t /*devices*/, std::span<float> /*mean*/,
                                   std::span<float> /*deviation*/) {
+  return honest_answer(0, {});
+}
+
+Status DeviceView::honest_answer(std::size_t /*which*/, std::span<float> /*update*/) {
   return invalid_input("a live device does not see the updates of the honest devices");
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/learning/trainer.h"
 #include "edge_client/training/gradient_training.h"
-#include "lab/attacks/attacker_view.h"
+#include "lab/attacks/craft/attacker_view.h"
 
 namespace aflguard::sim {
 
@@ -48,6 +48,7 @@ class DeviceView final : public lab::AttackerView {
   [[nodiscard]] Status update_on(const Batch& batch, std::span<float> update) override;
   [[nodiscard]] Status honest_updates(std::size_t devices, std::span<float> mean,
                                       std::span<float> deviation) override;
+  [[nodiscard]] Status honest_answer(std::size_t which, std::span<float> update) override;
   /// Computes the honest update that own_update() gives, once per model.
   [[nodiscard]] Status train();
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "core/aggregation/vectors/vector_kernels.h"
+#include "lab/attacks/craft/strongest_update.h"
 #include "lab/attacks/honest_sample.h"
-#include "lab/attacks/strongest_update.h"
 
 namespace aflguard::lab {
 namespace {

@@ -9,18 +9,20 @@
 
 #include "core/base/named_options.h"
 #include "core/base/result.h"
-#include "lab/attacks/attacker_view.h"
+#include "lab/attacks/craft/attacker_view.h"
 
 namespace aflguard::lab {
 
 /// What an attack is made from: what the attacker believes or was told about the fleet.
 struct AttackSettings {
-  double lambda = 1.5;             ///< AFLGuard's tolerance
-  std::size_t devices = 0;         ///< of the fleet; 0: not known
-  std::size_t honest_sample = 0;   ///< honest devices that an all-knowing attacker averages over in one turn
-  std::uint64_t iterations = 0;    ///< of the run; 0: not known
-  std::int64_t target = 0;         ///< class that a targeted attack wants
-  std::size_t trusted_size = 100;  ///< samples of the guard's trusted set
+  double lambda = 1.5;            ///< AFLGuard's tolerance
+  std::size_t devices = 0;        ///< of the fleet; 0: not known
+  std::size_t malicious = 0;      ///< of them; 0: not known
+  std::size_t honest_sample = 0;  ///< honest devices that an all-knowing attacker averages over in one turn
+  std::uint64_t iterations = 0;   ///< of the run; 0: not known
+  std::uint64_t reference_interval = 0;  ///< updates between two references; 0: not known
+  std::int64_t target = 0;               ///< class that a targeted attack wants
+  std::size_t trusted_size = 100;        ///< samples of the guard's trusted set
   /// On a device that has the trusted samples: the share of the guard's bound that it uses. The gateway
   /// compares with a reference of some updates ago, so an update on the very bound would often be outside.
   double reach = 0.8;
@@ -48,6 +50,7 @@ struct AttackNeeds {
   bool reference = false;       ///< the gateway's reference update
   bool guard = false;           ///< the guard's rule and state, and the reference if the guard has one
   bool fleet_size = false;      ///< how many devices there are
+  bool oldest_base = false;     ///< answers the oldest model that the gateway still takes
   bool new_identity = false;    ///< comes under a client number that was never seen before, every time
 };
 

@@ -1,5 +1,5 @@
 #include "lab/attacks/attack.h"
-#include "lab/attacks/trigger.h"
+#include "lab/attacks/craft/trigger.h"
 
 namespace aflguard::lab {
 namespace {

@@ -1,46 +1,7 @@
-#include <algorithm>
-
-#include "lab/attacks/honest_sample.h"
-#include "lab/attacks/strongest_update.h"
+#include "lab/attacks/own.h"
 
 namespace aflguard::lab {
 namespace {
-
-constexpr NamedOption kFollow = {"follow", 1, 0, 2,
-                                 "SpanGuard: 1 shapes the residual to what passes in the watched directions, "
-                                 "0 goes straight along the wish, 2 stays within these directions"};
-
-/// Attackers who know the guard, its state and its reference, and send the strongest update that it accepts.
-/// They differ in where they want the model to go and when.
-class Own : public Attack {
- public:
-  explicit Own(const AttackSettings& settings)
-      : settings_(settings), rule_{settings.lambda, settings.option("follow", kFollow.default_value)} {}
-
-  Status craft(AttackerView& view, std::span<float> update) override {
-    wish_.resize(update.size());
-    TRY_STATUS(wish(view, wish_));
-    strongest_update(*view.guard, view.reference, rule_, wish_, update);
-    return {};
-  }
-
- protected:
-  /// Against the honest direction.
-  virtual Status wish(AttackerView& view, std::span<float> out) {
-    TRY_STATUS(view.honest_updates(honest_sample(settings_), out, {}));
-    negate(out);
-    return {};
-  }
-  static void negate(std::span<float> values) {
-    for (float& value : values) value = -value;
-  }
-  [[nodiscard]] const AttackSettings& settings() const { return settings_; }
-
- private:
-  AttackSettings settings_;
-  StrongestUpdateOptions rule_;
-  std::vector<float> wish_;
-};
 
 /// Knows its own samples only.
 class OwnBlind final : public Own {
@@ -117,50 +78,39 @@ class OwnClass final : public Own {
   BatchBuffer buffer_;
 };
 
-template <typename Kind>
-AttackKind kind_of(std::string_view name, std::string_view summary) {
-  return {.name = name,
-          .summary = summary,
-          .needs = {.guard = true},
-          .options = {kHonestSample, kFollow},
-          .make = [](const AttackSettings& settings) -> std::unique_ptr<Attack> {
-            return std::make_unique<Kind>(settings);
-          }};
-}
-
 }  // namespace
 
 AttackKind own_kind() {
-  return kind_of<Own>("own", "white-box: the strongest accepted update against the honest direction");
+  return white_box_kind<Own>("own", "white-box: the strongest accepted update against the honest direction");
 }
 
 AttackKind own_blind_kind() {
-  return kind_of<OwnBlind>("own-blind", "white-box, but of the data it knows its own samples only");
+  return white_box_kind<OwnBlind>("own-blind", "white-box, but of the data it knows its own samples only");
 }
 
 AttackKind own_fixed_kind() {
-  return kind_of<OwnFixed>("own-fixed", "white-box: one random direction, always the same");
+  return white_box_kind<OwnFixed>("own-fixed", "white-box: one random direction, always the same");
 }
 
 AttackKind own_alternating_kind() {
-  return kind_of<OwnAlternating>("own-alternating", "white-box, honest every other time");
+  return white_box_kind<OwnAlternating>("own-alternating", "white-box, honest every other time");
 }
 
 AttackKind own_noise_kind() {
-  return kind_of<OwnNoise>("own-noise", "white-box: another random direction every time");
+  return white_box_kind<OwnNoise>("own-noise", "white-box: another random direction every time");
 }
 
 AttackKind own_late_kind() {
-  return kind_of<OwnLate>("own-late", "white-box, honest for the first half of the run");
+  return white_box_kind<OwnLate>("own-late", "white-box, honest for the first half of the run");
 }
 
 AttackKind own_class_kind() {
-  return kind_of<OwnClass>("own-class", "white-box: ruins the first class");
+  return white_box_kind<OwnClass>("own-class", "white-box: ruins the first class");
 }
 
 AttackKind sybil_kind() {
   AttackKind kind =
-      kind_of<Own>("sybil", "as own, under a new identity every time (certificates prevent it)");
+      white_box_kind<Own>("sybil", "as own, under a new identity every time (certificates prevent it)");
   kind.needs.new_identity = true;
   return kind;
 }

@@ -6,7 +6,7 @@
 namespace aflguard::lab {
 
 Status AllKnowingView::own_update(std::span<float> update) {
-  return clients_.update_of(client, base_model_, random_, update);
+  return clients_.update_of(client, base_model, random_, update);
 }
 
 Status AllKnowingView::false_update(const Lie& lie, std::span<float> update) {
@@ -23,7 +23,7 @@ Status AllKnowingView::false_update(const Lie& lie, std::span<float> update) {
 }
 
 Status AllKnowingView::update_on(const Batch& batch, std::span<float> update) {
-  return clients_.update_on(batch, base_model_, update);
+  return clients_.update_on(batch, base_model, update);
 }
 
 Status AllKnowingView::honest_updates(std::size_t devices, std::span<float> mean,
@@ -33,7 +33,7 @@ Status AllKnowingView::honest_updates(std::size_t devices, std::span<float> mean
   std::vector<double> sum(mean.size());
   std::vector<double> squares(deviation.size());
   for (const std::size_t chosen : random_.sample_without_replacement(honest_.size(), count)) {
-    TRY_STATUS(clients_.update_of(honest_[chosen], base_model_, random_, mean));
+    TRY_STATUS(clients_.update_of(honest_[chosen], base_model, random_, mean));
     for (std::size_t i = 0; i < mean.size(); ++i) sum[i] += mean[i];
     for (std::size_t i = 0; i < deviation.size(); ++i) {
       squares[i] += static_cast<double>(mean[i]) * static_cast<double>(mean[i]);
@@ -46,6 +46,10 @@ Status AllKnowingView::honest_updates(std::size_t devices, std::span<float> mean
     deviation[i] = static_cast<float>(std::sqrt(std::max(0.0, squares[i] / n - average * average)));
   }
   return {};
+}
+
+Status AllKnowingView::honest_answer(std::size_t which, std::span<float> update) {
+  return clients_.update_of(honest_[which], base_model, random_, update);
 }
 
 }  // namespace aflguard::lab

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/attacks/attacker_view.h"
+#include "lab/attacks/craft/attacker_view.h"
 #include "lab/runs/honest_clients.h"
 
 namespace aflguard::lab {
@@ -10,10 +10,11 @@ namespace aflguard::lab {
 class AllKnowingView final : public AttackerView {
  public:
   /// Borrows everything for one answer. `honest`: the honest clients that have samples.
-  AllKnowingView(HonestClients& clients, std::span<const ClientId> honest, std::span<const float> base_model,
+  AllKnowingView(HonestClients& clients, std::span<const ClientId> honest, std::span<const float> base,
                  Random& random)
-      : clients_(clients), honest_(honest), base_model_(base_model), random_(random) {
+      : clients_(clients), honest_(honest), random_(random) {
     batch_size = clients.batch_size();
+    base_model = base;
   }
 
   [[nodiscard]] Random& random() override { return random_; }
@@ -23,11 +24,12 @@ class AllKnowingView final : public AttackerView {
   [[nodiscard]] Status update_on(const Batch& batch, std::span<float> update) override;
   [[nodiscard]] Status honest_updates(std::size_t devices, std::span<float> mean,
                                       std::span<float> deviation) override;
+  [[nodiscard]] std::size_t honest_devices() const override { return honest_.size(); }
+  [[nodiscard]] Status honest_answer(std::size_t which, std::span<float> update) override;
 
  private:
   HonestClients& clients_;
   std::span<const ClientId> honest_;
-  std::span<const float> base_model_;  ///< theta^{t - tau}
   Random& random_;
 };
 

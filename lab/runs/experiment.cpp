@@ -36,7 +36,9 @@ AttackSettings attack_settings(const ExperimentSettings& settings) {
   attack.lambda = settings.lambda;
   attack.devices = settings.clients;
   attack.honest_sample = settings.clients;
+  attack.malicious = malicious_clients(settings);
   attack.iterations = settings.iterations;
+  attack.reference_interval = settings.server_delay;
   attack.trusted_size = settings.trusted_size;
   attack.options = settings.attack_options;
   if (const auto known = find_lab_dataset(settings.dataset)) {
@@ -78,7 +80,9 @@ class Simulation final {
         TRY_STATUS(play_round());
       } else {
         const ClientId client = active_[schedule_.below(active_.size())];
-        const std::size_t delay = std::min<std::size_t>(schedule_.below(settings_.client_delay + 1), t);
+        const std::size_t drawn = schedule_.below(settings_.client_delay + 1);
+        const bool oldest = is_malicious_[client] && attack_kind_->needs.oldest_base;
+        const std::size_t delay = std::min<std::size_t>(oldest ? settings_.client_delay : drawn, t);
         TRY_STATUS(answer(client, version_at[t - delay]));
       }
       version_at.push_back(aggregator_.model().version());
@@ -158,6 +162,9 @@ class Simulation final {
     AllKnowingView view(clients_, honest_, base, attacker_random_);
     view.client = client;
     view.iteration = aggregator_.iteration();
+    view.reference_age = view.iteration % std::max<std::uint64_t>(1, settings_.server_delay);
+    view.newest_model = aggregator_.model().parameters();
+    view.rate = static_cast<float>(settings_.learning_rate);
     const bool guard_compares = aggregator_.guard().needs().reference;
     if (attack_kind_->needs.reference || (attack_kind_->needs.guard && guard_compares)) {
       TRY(view.reference, aggregator_.reference());

@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/learning/evaluation.h"
-#include "lab/attacks/trigger.h"
+#include "lab/attacks/craft/trigger.h"
 
 namespace aflguard::lab {
 

@@ -12,6 +12,7 @@ class AflGuard final : public Guard {
   [[nodiscard]] std::string_view name() const override { return "aflguard"; }
   [[nodiscard]] GuardNeeds needs() const override { return {.reference = true}; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<AflGuard>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 

@@ -9,6 +9,7 @@ class AsyncSgd final : public Guard {
  public:
   [[nodiscard]] std::string_view name() const override { return "asyncsgd"; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<AsyncSgd>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 };

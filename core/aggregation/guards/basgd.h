@@ -13,6 +13,7 @@ class Basgd final : public Guard {
 
   [[nodiscard]] std::string_view name() const override { return "basgd"; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<Basgd>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 

@@ -28,6 +28,7 @@ class Kardam final : public Guard {
   [[nodiscard]] std::string_view name() const override { return "kardam"; }
   [[nodiscard]] GuardNeeds needs() const override { return {.base_model = true}; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<Kardam>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 

@@ -41,6 +41,7 @@ class SpanGuard final : public Guard {
   }
   [[nodiscard]] Decision judge(const Submission& submission) override;
   void forget(ClientId client) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<SpanGuard>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 

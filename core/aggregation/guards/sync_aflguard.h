@@ -14,6 +14,7 @@ class SyncAflGuard final : public Guard {
   [[nodiscard]] std::string_view name() const override { return "sync-aflguard"; }
   [[nodiscard]] GuardNeeds needs() const override { return {.reference = true, .round = round_}; }
   [[nodiscard]] Decision judge(const Submission& submission) override;
+  [[nodiscard]] std::unique_ptr<Guard> copy() const override { return std::make_unique<SyncAflGuard>(*this); }
   [[nodiscard]] std::vector<std::byte> save() const override;
   [[nodiscard]] Status restore(std::span<const std::byte> bytes) override;
 

@@ -5,9 +5,9 @@
 #include "core/aggregation/vectors/vector_kernels.h"
 #include "datasets/synthetic.h"
 #include "lab/attacks/all_attacks.h"
-#include "lab/attacks/strongest_update.h"
+#include "lab/attacks/craft/strongest_update.h"
 #include "lab/runs/all_knowing_view.h"
-#include "tests/lab/linear_trainer.h"
+#include "tests/lab/attacks/attack_scene.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -15,45 +15,6 @@ using namespace aflguard::lab;
 using namespace aflguard::testing;
 
 namespace {
-
-/// Ten clients on synthetic data, the first two malicious, and a reference at theta = 0.
-struct Scene {
-  ExperimentSettings settings = default_settings("synthetic").value();
-  ExperimentData data;
-  std::vector<ClientId> honest = {2, 3, 4, 5, 6, 7, 8, 9};
-  LinearTrainer trainer{100};
-  Random random{5};
-  std::vector<float> theta = std::vector<float>(100);
-  std::vector<float> update = std::vector<float>(100);
-  ReferenceUpdate reference;
-
-  OptionValues options;
-  double lambda = 1.5;
-
-  explicit Scene(const OptionValues& chosen = {}) : options(chosen) {
-    settings.clients = 10;
-    data = prepare_data(settings, nullptr).value();
-    TrustedSetReference source(trainer, data.trusted, 0.5);
-    TEST_ASSERT_TRUE(source.compute(theta, 0, reference).ok());
-  }
-
-  std::vector<float> craft(std::string_view name) {
-    HonestClients clients(data, settings.batch_size, trainer, 0.5);
-    AllKnowingView view(clients, honest, theta, random);
-    view.client = 1;
-    view.reference = &reference;
-    AttackSettings attack{.lambda = lambda, .devices = 10, .honest_sample = 8, .options = options};
-    ASSERT_OK(find_attack(all_attacks(), name).value()->make(attack)->craft(view, update));
-    return update;
-  }
-
-  std::vector<float> honest_update() {
-    Random copy = random;
-    HonestClients clients(data, settings.batch_size, trainer, 0.5);
-    ASSERT_OK(clients.update_of(1, theta, copy, update));
-    return update;
-  }
-};
 
 double distance_to_reference(const Scene& scene, const std::vector<float>& g) {
   return std::sqrt(squared_distance(g, scene.reference.vector)) / scene.reference.norm;

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "core/learning/evaluation.h"
-#include "lab/attacks/trigger.h"
+#include "lab/attacks/craft/trigger.h"
 #include "lab/runs/metrics.h"
 #include "tests/lab/linear_trainer.h"
 #include "tests/support/test.h"

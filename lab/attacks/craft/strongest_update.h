@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "core/aggregation/guard.h"
@@ -9,11 +10,24 @@ namespace aflguard::lab {
 /// Updates on the edge of what a guard accepts stay this much inside: float rounding would put some outside.
 inline constexpr double kSafety = 1 - 1e-5;
 
+/// SpanGuard: which label mixture goes with the residual.
+enum class SentMixture : std::uint8_t {
+  kStrongest,  ///< that moves the model furthest along the wish
+  kNone,       ///< no class at all
+  kEven,       ///< every class alike, as an honest batch
+  kLeast,      ///< a whole batch of the classes that help least: nothing negative
+};
+
 struct StrongestUpdateOptions {
   double lambda = 1.5;  ///< AFLGuard's tolerance
   /// SpanGuard: 1 shapes the residual to what passes in the watched directions, 0 goes straight along the
-  /// wish, 2 stays within these directions.
+  /// wish, 2 stays within these directions, 3 avoids them.
   double follow = 1;
+  SentMixture mixture = SentMixture::kStrongest;
+  double length = 0;  ///< of the residual, in the clients' median lengths; 0: the longest that is accepted
+  /// Share of the residual along the wish; what is missing to its length goes along `noise`.
+  double spread = 1;
+  std::span<const float> noise = {};
 };
 
 /// Against each guard the update that it still accepts and that moves the model as far as it can along the

@@ -1,4 +1,4 @@
-#include "lab/attacks/trigger.h"
+#include "lab/attacks/craft/trigger.h"
 
 namespace aflguard::lab {
 namespace {

@@ -36,6 +36,10 @@ class AttackerView {
   ClientId client = 0;                         ///< whose turn it is
   std::size_t batch_size = 0;                  ///< of an honest update
   std::uint64_t iteration = 0;                 ///< t; 0 on a live device
+  std::uint64_t reference_age = 0;             ///< updates since the reference was due; 0 on a live device
+  std::span<const float> base_model;           ///< what the device was sent, and answers
+  std::span<const float> newest_model;         ///< theta^t; empty on a live device
+  float rate = 0;                              ///< eta
   const ReferenceUpdate* reference = nullptr;  ///< g_s; null unless the attack needs it and it is known
   const Guard* guard = nullptr;                ///< its rule and state; null unless the attack needs it
 
@@ -54,6 +58,10 @@ class AttackerView {
   /// randomly drawn honest devices. AttackNeeds::honest_updates.
   [[nodiscard]] virtual Status honest_updates(std::size_t devices, std::span<float> mean,
                                               std::span<float> deviation) = 0;
+  /// How many honest devices there are; 0 where that is not known.
+  [[nodiscard]] virtual std::size_t honest_devices() const { return 0; }
+  /// A fresh update of one of them, `which` < honest_devices(). AttackNeeds::honest_updates.
+  [[nodiscard]] virtual Status honest_answer(std::size_t which, std::span<float> update) = 0;
 };
 
 }  // namespace aflguard::lab

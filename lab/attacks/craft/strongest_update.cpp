@@ -1,4 +1,4 @@
-#include "lab/attacks/strongest_update.h"
+#include "lab/attacks/craft/strongest_update.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +58,36 @@ std::vector<double> best_mixture(const std::vector<double>& gains, const Mixture
   return mixture;
 }
 
+/// A whole batch of the classes whose samples help the attacker least to be caught: positive weights only.
+std::vector<double> least_mixture(const std::vector<double>& gains, const MixtureLimits& limits) {
+  const double most = std::min(1.0, limits.largest / static_cast<double>(gains.size()));
+  std::vector<std::size_t> order(gains.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gains[a] > gains[b]; });
+  std::vector<double> mixture(gains.size());
+  double left = 1;
+  for (const std::size_t c : order) {
+    mixture[c] = std::min(most, left);
+    left -= mixture[c];
+  }
+  return mixture;
+}
+
+std::vector<double> chosen_mixture(SentMixture choice, const std::vector<double>& gains,
+                                   const MixtureLimits& limits) {
+  switch (choice) {
+    case SentMixture::kStrongest:
+      return best_mixture(gains, limits);
+    case SentMixture::kNone:
+      return std::vector<double>(gains.size());
+    case SentMixture::kEven:
+      return std::vector<double>(gains.size(), 1 / static_cast<double>(gains.size()));
+    case SentMixture::kLeast:
+      return least_mixture(gains, limits);
+  }
+  return {};
+}
+
 /// A guard that looks at the mixture's honesty takes no residual with a mixture of negative weights alone:
 /// nothing is taken away, and a trace of what harms least is added where nothing may be.
 void look_honest(const std::vector<double>& gains, std::vector<double>& mixture) {
@@ -115,8 +145,34 @@ void stay_in_directions(const SpanGuard& guard, std::vector<double>& residual) {
   if (length(inside) > 0) residual = inside;
 }
 
-void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference, double follow,
-                        std::span<const float> wish, std::span<float> update) {
+/// The residual without what points into the watched directions.
+void avoid_directions(const SpanGuard& guard, std::vector<double>& residual) {
+  const RowBundle& rows = guard.directions().rows();
+  if (guard.directions().rank() < rows.rows()) return;
+  for (std::size_t k = 0; k < rows.rows(); ++k) {
+    double along = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+      along += residual[i] * static_cast<double>(rows.at(k, i));
+    }
+    add_row(rows, k, -along, residual);
+  }
+}
+
+/// `share` of the residual, which has length 1, and the rest of that length along the noise.
+void mix_with_noise(std::span<const float> noise, double share, std::vector<double>& residual) {
+  double along = 0;
+  for (std::size_t i = 0; i < residual.size(); ++i) along += static_cast<double>(noise[i]) * residual[i];
+  std::vector<double> beside(noise.begin(), noise.end());
+  for (std::size_t i = 0; i < residual.size(); ++i) beside[i] -= along * residual[i];
+  const double norm = length(beside);
+  if (!(norm > 0)) return;
+  const double rest = std::sqrt(1 - share * share) / norm;
+  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] = share * residual[i] + rest * beside[i];
+}
+
+void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference,
+                        const StrongestUpdateOptions& options, std::span<const float> wish,
+                        std::span<float> update) {
   const RowBundle& classes = reference.per_class;
   const std::vector<double> gains = products(classes, wish);
   const VisibleSpan span(reference.gram);
@@ -128,14 +184,16 @@ void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference
   std::vector<double> out(wish.size());
   if (invisible > 0) {
     for (double& v : residual) v /= invisible;
-    if (follow == 1) follow_directions(guard, residual);
-    if (follow == 2) stay_in_directions(guard, residual);
+    if (options.spread < 1) mix_with_noise(options.noise, options.spread, residual);
+    if (options.follow == 1) follow_directions(guard, residual);
+    if (options.follow == 2) stay_in_directions(guard, residual);
+    if (options.follow == 3) avoid_directions(guard, residual);
     // As long as it may be: the guard shortens it anyway, and the client's vote lifts the median.
     const double norm = length(residual);
-    const double longest = 0.99 * guard.options().reject * median;
+    const double longest = (options.length > 0 ? options.length : 0.99 * guard.options().reject) * median;
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = norm > 0 ? longest / norm * residual[i] : 0;
   }
-  std::vector<double> mixture = best_mixture(gains, guard.options().mixture);
+  std::vector<double> mixture = chosen_mixture(options.mixture, gains, guard.options().mixture);
   if (guard.options().trust > 0 && gains.size() > 1) look_honest(gains, mixture);
   for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, mixture[c], out);
   for (std::size_t i = 0; i < update.size(); ++i) update[i] = static_cast<float>(out[i]);
@@ -147,7 +205,7 @@ void strongest_update(const Guard& guard, const ReferenceUpdate* reference,
                       const StrongestUpdateOptions& options, std::span<const float> wish,
                       std::span<float> update) {
   if (const auto* span_guard = dynamic_cast<const SpanGuard*>(&guard)) {
-    against_span_guard(*span_guard, *reference, options.follow, wish, update);
+    against_span_guard(*span_guard, *reference, options, wish, update);
   } else if (guard.name() == "aflguard" || guard.name() == "sync-aflguard") {
     against_aflguard(*reference, options.lambda, wish, update);
   } else if (guard.name() == "zeno++") {
