@@ -152,13 +152,13 @@ check_fleet() (
 # AFLGUARD_BUDGET=--write makes what is measured the budget.
 check_footprint() (
   setup_boards
-  install_packages python3 valgrind
+  install_packages python3 valgrind qemu-user
   make_packages client arm64
   build release -- aflguard aflguard-client aflguard-gateway aflguard-byzantine-client aflguard-train-probe
-  build arm64 -DAFLGUARD_TESTS=OFF -- aflguard-client aflguard-byzantine-client
+  build arm64 -DAFLGUARD_TESTS=OFF -- aflguard-client aflguard-byzantine-client aflguard-train-probe
   make_board_kit
   # shellcheck disable=SC2086
-  AFLGUARD_CACHE=$(cache_dir) python3 tests/footprint/footprint.py build/release/bin "$(client_package)" \
+  AFLGUARD_CACHE=$(cache_dir) python3 tests/footprint/footprint.py build/release/bin build/arm64/bin "$(client_package)" \
     tests/footprint/budget.json ${AFLGUARD_BUDGET:-}
 )
 

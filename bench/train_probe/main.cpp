@@ -31,9 +31,9 @@ Result<float> train(const std::string& folder, std::size_t batch_size, int steps
   std::vector<std::int64_t> labels(batch_size);
   std::vector<float> gradient(model.dimension());
   float loss = 0;
+  for (float& value : features) value = static_cast<float>(random.uniform());
+  for (auto& label : labels) label = static_cast<std::int64_t>(random.below(model.classes()));
   for (int i = 0; i < steps; ++i) {
-    for (float& value : features) value = static_cast<float>(random.uniform());
-    for (auto& label : labels) label = static_cast<std::int64_t>(random.below(model.classes()));
     TRY(loss, trainer->gradient(theta, {batch_size, features, labels, {}}, gradient));
     for (std::size_t j = 0; j < theta.size(); ++j) theta[j] -= 0.01F * gradient[j];
   }

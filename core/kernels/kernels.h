@@ -128,7 +128,7 @@ struct KernelTable {
   void (*gather_product)(const float* image, const Gather& gather, const float* panel, std::size_t columns,
                          const Planes& out);
   /// Pixels come in groups of `window`; each group's maximum is kept (its index in `choices`, blocked like a
-  /// panel).
+  /// panel). `out.positions` must be null.
   void (*gather_product_max)(const float* image, const Gather& gather, const float* panel,
                              std::size_t columns, std::size_t window, const Planes& out,
                              std::uint8_t* choices);

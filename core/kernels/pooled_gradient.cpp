@@ -97,9 +97,20 @@ void PooledGradient::fill_image_panel(const float* image, Slot& slot) const {
   float* to = slot.image_panel.data();
   if (!patches_) return kernels_.planes_to_panel(image, nullptr, plane, plane, shape_.in_channels, to);
   const std::size_t row = weight_of_.size();
-  const std::size_t taps = taps_.size();
+  // Taps of one kernel row are neighbours without dilation, and three of them is what most networks have.
+  const bool threes = shape_.dilation_w == 1 && shape_.kernel_w == 3;
+  const std::ptrdiff_t* const taps = taps_.data();
+  const std::size_t count = taps_.size();
   for (const std::ptrdiff_t pixel : pixels_) {
-    for (std::size_t k = 0; k < taps; ++k) to[k] = image[pixel + taps_[k]];
+    const float* const from = image + pixel;
+    if (threes) {
+      for (std::size_t k = 0; k < count; k += 3) {
+        const float* const three = from + taps[k];
+        to[k] = three[0], to[k + 1] = three[1], to[k + 2] = three[2];
+      }
+    } else {
+      for (std::size_t k = 0; k < count; ++k) to[k] = from[taps[k]];
+    }
     to += row;
   }
 }
@@ -110,25 +121,25 @@ void PooledGradient::find_winners(const float* dy, const std::uint8_t* choices, 
   slot.winners.resize(shape_.out_channels * groups);
   slot.bias.resize(shape_.out_channels);
   WeightedRow* const winners = slot.winners.data();
-  std::size_t count = 0;
+  WeightedRow* next = winners;
   slot.first_winner.assign(1, 0);
   for (std::size_t o = 0; o < shape_.out_channels; ++o) {
     const std::size_t block = o / kBlock * kBlock;
     const std::size_t width = block_width(shape_.out_channels, block);
     const std::uint8_t* choice = choices + block * groups + o % kBlock;
+    const std::uint32_t* rows = panel_row_.data();
+    const float* const end = dy + groups;
     float sum = 0;
-    for (std::size_t g = 0; g < groups; ++g) {
+    for (; dy != end; ++dy, choice += width, rows += window) {
       // Written without a branch, which the processor could not foresee: a closed result is overwritten by
       // the next.
-      const std::uint8_t chosen = choice[g * width];
-      const bool open = chosen != kNoChoice;
-      const float gradient = dy[o * groups + g];
-      winners[count] = {panel_row_[g * window + (open ? chosen : 0)], gradient};
-      sum += open ? gradient : 0.0F;
-      count += open ? 1 : 0;
+      const bool open = *choice != kNoChoice;
+      *next = {rows[open ? *choice : 0], *dy};
+      sum += open ? *dy : 0.0F;
+      next += open ? 1 : 0;
     }
     slot.bias[o] = sum;
-    slot.first_winner.push_back(count);
+    slot.first_winner.push_back(static_cast<std::size_t>(next - winners));
   }
 }
 

@@ -15,8 +15,9 @@ import sys
 # Loops whose instructions per multiply-add are held: (part of the function's name, multiply-adds, most per multiply-add).
 LIMITS = [
     ("tile_rows<16ul", 24, 1.7),
-    ("tile_rows<8ul", 12, 2.2),
-    ("add_weighted_rows", 24, 2.4),
+    ("tile_rows<8ul, 8ul", 12, 2.2),
+    ("tile_rows<8ul, 4ul", 12, 2.7),
+    ("add_weighted_rows", 24, 2.0),
 ]
 ARITHMETIC = re.compile(r"^f(add|sub|mul|mla|mls|cvtl2?|cvtn|max|maxnm|cmgt|div)$")
 VECTOR = re.compile(r"\bv\d+\.")

@@ -1,32 +1,26 @@
 #!/usr/bin/env python3
 """What the client costs a board, held against tests/footprint/budget.json.
 
-usage: footprint.py BIN CLIENT_arm64.deb BUDGET [--write]
+usage: footprint.py BIN ARM64_BIN CLIENT_arm64.deb BUDGET [--write]
 
 Size: what the package installs. Memory: the most that the arm64 client had resident while it trained the paper's network on
 MNIST, in a virtual board (aflguard sim --depth board), as its own kernel counted. Start: the instructions that this machine's
 client executes until its identity, model and samples are loaded; a figure that no load changes. Training: the instructions of one
-step of the same network, batch of 32, with the AVX2 kernels. A figure that is more than `allowed_growth` over its budget fails. --write puts what was measured into the budget instead. Exit 0: within; 1: not.
+step of the same network, with the AVX2 kernels and on arm64 (instructions.py). A figure that is more than `allowed_growth` over its
+budget fails. --write puts what was measured into the budget instead. Exit 0: within; 1: not.
 """
 import datetime
 import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+from instructions import by_callgrind, run, step_figures
+
 BOARDS = "board=1,native=3"
 VERDICTS = 10
-
-
-def run(*command, **variables):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1800,
-                          env={**os.environ, **variables})
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr.strip()}")
-    return done
 
 
 def installed_bytes(package):
@@ -39,23 +33,8 @@ def installed_bytes(package):
     return sum(sizes.values()), sum(size for name, size in sizes.items() if "libonnxruntime" in name)
 
 
-def instructions_of(*command, **variables):
-    with tempfile.NamedTemporaryFile() as out:
-        told = run("valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", *command, **variables).stderr
-    return int(re.search(r"Collected : (\d+)", told)[1])
-
-
 def start_instructions(client, configuration):
-    return instructions_of(client, "--config", configuration, "--test-config")
-
-
-def step_instructions(programs, folder):
-    """What two more steps cost: valgrind knows no AVX-512, so the variant is named."""
-    package = folder / "cnn"
-    run(programs / "aflguard", "model", "build", "--zoo", "cnn", "-o", package)
-    few, more = (instructions_of(programs / "aflguard-train-probe", package, 32, steps, AFLGUARD_KERNELS="avx2")
-                 for steps in (2, 4))
-    return (more - few) // 2
+    return by_callgrind(client, "--config", configuration, "--test-config")
 
 
 def seconds_to_connect(board_log, broker_log, name):
@@ -86,23 +65,23 @@ def on_a_board(programs, folder):
 
 
 def main(arguments):
-    if len(arguments) not in (3, 4) or arguments[3:] not in ([], ["--write"]):
+    if len(arguments) not in (4, 5) or arguments[4:] not in ([], ["--write"]):
         sys.exit(__doc__)
-    programs, package, budget_file = (pathlib.Path(name).resolve() for name in arguments[:3])
+    programs, arm64_programs, package, budget_file = (pathlib.Path(name).resolve() for name in arguments[:4])
     budget = json.loads(budget_file.read_text())
     total, runtime = installed_bytes(package)
     with tempfile.TemporaryDirectory() as folder:
         memory, samples, connected, instructions = on_a_board(programs, pathlib.Path(folder))
-        step = step_instructions(programs, pathlib.Path(folder))
+        steps = step_figures(programs, arm64_programs, pathlib.Path(folder))
     found = {
         "installed_bytes": total,
         "installed_bytes_without_onnx_runtime": total - runtime,
         "board_peak_memory_kb": memory,
         "start_instructions": instructions,
-        "train_step_instructions": step,
+        **steps,
     }
     print(f"memory: training the CNN on {samples} samples; connected {connected:.0f} s after the client's start (emulated)")
-    if arguments[3:]:
+    if arguments[4:]:
         budget["figures"] = found
         budget_file.write_text(json.dumps(budget, indent=2) + "\n")
     worse = 0

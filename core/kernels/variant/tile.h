@@ -40,13 +40,13 @@ struct TileBlocks {
 };
 
 /// out[i][c] (+)= sum over q of rows[i][offsets[q]] * panel[q][c], for Rows rows and Blocks blocks of Width
-/// columns.
-template <std::size_t Rows, std::size_t Width, std::size_t Blocks, bool Accumulate>
+/// columns, of which the first Used are calculated and the others are zero.
+template <std::size_t Rows, std::size_t Width, std::size_t Used, std::size_t Blocks, bool Accumulate>
 AFLGUARD_INLINE void tile(const float* const* rows, const std::ptrdiff_t* offsets, std::size_t count,
                           const TileBlocks& blocks) {
   using Lanes = typename TileLanes<Width>::Type;
   constexpr std::size_t kWide = sizeof(Lanes) / sizeof(float);
-  constexpr std::size_t kVectors = Width / kWide;
+  constexpr std::size_t kVectors = Used / kWide;
   const float* row[Rows];
   Lanes sum[Rows][Blocks][kVectors];
   for (std::size_t i = 0; i < Rows; ++i) {
@@ -78,6 +78,9 @@ AFLGUARD_INLINE void tile(const float* const* rows, const std::ptrdiff_t* offset
         Lanes* to = reinterpret_cast<Lanes*>(blocks.out + b * blocks.out_stride + i * Width + v * kWide);
         *to = Accumulate ? *to + sum[i][b][v] : sum[i][b][v];
       }
+      for (std::size_t v = kVectors; v < Width / kWide && !Accumulate; ++v) {
+        *reinterpret_cast<Lanes*>(blocks.out + b * blocks.out_stride + i * Width + v * kWide) = Lanes{};
+      }
     }
   }
 }
@@ -87,48 +90,27 @@ constexpr std::size_t most_rows(std::size_t rows) {
   return rows < kTileRows ? rows : kTileRows;
 }
 
-template <std::size_t Width, std::size_t Blocks, bool Accumulate>
+template <std::size_t Width, std::size_t Used, std::size_t Blocks, bool Accumulate>
 [[gnu::noinline]] void tile_rows(const float* const* rows, std::size_t row_count,
                                  const std::ptrdiff_t* offsets, std::size_t count, const TileBlocks& blocks) {
   static_assert(kTileRows <= 8);
   switch (row_count) {
     case 8:
-      return tile<most_rows(8), Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<most_rows(8), Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 7:
-      return tile<most_rows(7), Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<most_rows(7), Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 6:
-      return tile<most_rows(6), Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<most_rows(6), Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 5:
-      return tile<most_rows(5), Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<most_rows(5), Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 4:
-      return tile<most_rows(4), Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<most_rows(4), Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 3:
-      return tile<3, Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<3, Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     case 2:
-      return tile<2, Width, Blocks, Accumulate>(rows, offsets, count, blocks);
+      return tile<2, Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
     default:
-      return tile<1, Width, Blocks, Accumulate>(rows, offsets, count, blocks);
-  }
-}
-
-/// `row_count` rows (any number) against `block_count` (<= kTileBlocks) blocks of a panel, `width` columns
-/// each; rows start at image + starts[i].
-template <bool Accumulate>
-AFLGUARD_INLINE void tile_column(const float* image, const std::ptrdiff_t* starts, std::size_t row_count,
-                                 const std::ptrdiff_t* offsets, std::size_t count, std::size_t width,
-                                 std::size_t block_count, const TileBlocks& blocks) {
-  for (std::size_t first = 0; first < row_count; first += kTileRows) {
-    const std::size_t rows_here = row_count - first < kTileRows ? row_count - first : kTileRows;
-    const float* rows[kTileRows];
-    for (std::size_t i = 0; i < rows_here; ++i) rows[i] = image + starts[first + i];
-    const TileBlocks here{blocks.panel, blocks.panel_stride, blocks.out + first * width, blocks.out_stride};
-    if (width == kHalfBlock) {
-      tile_rows<kHalfBlock, 1, Accumulate>(rows, rows_here, offsets, count, here);
-    } else if (block_count == 1) {
-      tile_rows<kBlock, 1, Accumulate>(rows, rows_here, offsets, count, here);
-    } else {
-      tile_rows<kBlock, kTileBlocks, Accumulate>(rows, rows_here, offsets, count, here);
-    }
+      return tile<1, Width, Used, Blocks, Accumulate>(rows, offsets, count, blocks);
   }
 }
 
@@ -140,6 +122,29 @@ struct ColumnBlocks {
   std::size_t count;   ///< 1, or kTileBlocks whole ones
   std::size_t offset;  ///< of the first block in a panel of `rows` rows, for for_each_block's `rows`
 };
+
+/// `row_count` rows (any number) against some columns of a panel; rows start at image + starts[i].
+template <bool Accumulate>
+AFLGUARD_INLINE void tile_column(const float* image, const std::ptrdiff_t* starts, std::size_t row_count,
+                                 const std::ptrdiff_t* offsets, std::size_t count,
+                                 const ColumnBlocks& columns, const TileBlocks& blocks) {
+  for (std::size_t first = 0; first < row_count; first += kTileRows) {
+    const std::size_t rows_here = row_count - first < kTileRows ? row_count - first : kTileRows;
+    const float* rows[kTileRows];
+    for (std::size_t i = 0; i < rows_here; ++i) rows[i] = image + starts[first + i];
+    const TileBlocks here{blocks.panel, blocks.panel_stride, blocks.out + first * columns.width,
+                          blocks.out_stride};
+    if (columns.width == kHalfBlock && columns.used <= kLanes) {
+      tile_rows<kHalfBlock, kLanes, 1, Accumulate>(rows, rows_here, offsets, count, here);
+    } else if (columns.width == kHalfBlock) {
+      tile_rows<kHalfBlock, kHalfBlock, 1, Accumulate>(rows, rows_here, offsets, count, here);
+    } else if (columns.count == 1) {
+      tile_rows<kBlock, kBlock, 1, Accumulate>(rows, rows_here, offsets, count, here);
+    } else {
+      tile_rows<kBlock, kBlock, kTileBlocks, Accumulate>(rows, rows_here, offsets, count, here);
+    }
+  }
+}
 
 /// Calls body(ColumnBlocks) for one block after the other; with most = kTileBlocks, for so many whole ones at
 /// once.
