@@ -14,7 +14,7 @@
 #include "bench/bench_result.h"
 #include "core/aggregation/reference_update.h"
 #include "core/base/random.h"
-#include "core/identity/device_book.h"
+#include "core/book/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/learning/data/idx.h"
 #include "core/learning/data/npy.h"
@@ -151,7 +151,7 @@ Status BenchFleet::write_gateway_settings(const BenchGatewaySettings& settings) 
   std::ostringstream text;
   text << "[fleet]\nname = \"" << kFleet << "\"\n[broker]\nhost = \"" << host_ << "\"\nport = " << port_
        << "\n[identity]\ncertificate = \"gateway.crt\"\nkey = \"gateway.key\"\nca = \"ca.crt\"\n"
-       << "[devices]\nbook = \"../devices.json\"\n[model]\npackage = \"../model\"\n"
+       << "[devices]\nbook = \"../devices.db\"\n[model]\npackage = \"../model\"\n"
        << "[training]\nlearning_rate = " << kLearningRate << "\nbatch_size = 32\n"
        << (model_ == BenchModel::kCnn
                ? "[guard]\nname = \"aflguard\"\nreference_interval = " +
@@ -174,17 +174,30 @@ void BenchFleet::stop_gateway() {
   programs_.programs().stop_gateway();
 }
 
-Status BenchFleet::pretend_devices(std::size_t count) {
-  TRY(DeviceBook book, read_device_book(folder_.device_book()));
-  const Device pattern = book.devices.at(0);
-  while (book.devices.size() < count) {
-    Device device = pattern;
-    device.name = "device-" + std::to_string(book.devices.size() + 1);
+/// Devices PREFIXn from `first` to `last` with the certificate of the first device, in the book alone.
+Status BenchFleet::enrol_pretended(const std::string& prefix, std::size_t first, std::size_t last,
+                                   std::string* private_keys) const {
+  TRY(DeviceBook book, DeviceBook::open(folder_.device_book()));
+  TRY(const auto pattern, book.find("device-1"));
+  std::vector<Device> devices;
+  for (std::size_t i = first; i <= last; ++i) {
+    Device device = *pattern;
+    device.name = prefix + std::to_string(i);
     TRY(const OpensslSigner signer, OpensslSigner::generate());
     device.keys.at(0).public_key = signer.public_key();
-    book.devices.push_back(std::move(device));
+    if (private_keys != nullptr) {
+      TRY(const std::string key, signer.private_pem());
+      *private_keys += key;
+    }
+    devices.push_back(std::move(device));
   }
-  TRY_STATUS(write_device_book(folder_.device_book(), book));
+  return book.add(devices);
+}
+
+Status BenchFleet::pretend_devices(std::size_t count) {
+  TRY(DeviceBook book, DeviceBook::open(folder_.device_book()));
+  TRY(const auto state, book.state());
+  TRY_STATUS(enrol_pretended("device-", state.devices + 1, count, nullptr));
   TRY(std::string rules, read_text_file(folder_.access_list()));
   rules += "\nuser device-1\ntopic readwrite aflguard/v1/" + name() +
            "/up/+/status\ntopic read aflguard/v1/" + name() + "/gateway/devices/+\n";
@@ -195,21 +208,9 @@ Status BenchFleet::pretend_devices(std::size_t count) {
 }
 
 Status BenchFleet::enrol_crowd(std::size_t count) {
-  TRY(DeviceBook book, read_device_book(folder_.device_book()));
-  const DeviceKey pattern = book.devices.at(0).keys.at(0);
   std::string keys;
-  for (std::size_t i = 1; i <= count; ++i) {
-    Device device;
-    device.name = "crowd-" + std::to_string(i);
-    device.keys = {pattern};
-    TRY(const OpensslSigner signer, OpensslSigner::generate());
-    device.keys[0].public_key = signer.public_key();
-    book.devices.push_back(std::move(device));
-    TRY(const std::string key, signer.private_pem());
-    keys += key;
-  }
+  TRY_STATUS(enrol_pretended("crowd-", 1, count, &keys));
   TRY_STATUS(write_file_atomically(scratch_.path() / "crowd.pem", keys));
-  TRY_STATUS(write_device_book(folder_.device_book(), book));
   TRY(std::string rules, read_text_file(folder_.access_list()));
   const std::string fleet = "aflguard/v1/" + name();
   rules +=

@@ -95,6 +95,8 @@ class BenchFleet final {
  private:
   BenchFleet(StagedDirectory scratch, BenchModel model);
   [[nodiscard]] Status make(std::size_t devices, const std::string& host);
+  [[nodiscard]] Status enrol_pretended(const std::string& prefix, std::size_t first, std::size_t last,
+                                       std::string* private_keys) const;
   [[nodiscard]] Result<LineProcess> start_peer(const std::vector<std::string>& command) const;
   [[nodiscard]] Status make_learning(const ModelPackage& package);
   [[nodiscard]] Status write_gateway_settings(const BenchGatewaySettings& settings) const;

@@ -210,7 +210,6 @@ void Gateway::Loop::handle(const BusConnected& connected) {
                   std::to_string(counters_.version));
   parts_.log.fact(to_line(ReadyFact{parts_.terms.fleet, "gateway"}));
   telemetry_.on_connected();
-  pipeline_.voters_changed();
   notify_ready();
 }
 
@@ -248,9 +247,11 @@ void Gateway::Loop::collect_sealed() {
 }
 
 void Gateway::Loop::tick(Time now) {
-  if (book_due_.due(now) && parts_.registry.refresh()) {
-    telemetry_.follow_book();
-    pipeline_.voters_changed();
+  if (book_due_.due(now)) {
+    if (auto news = parts_.registry.refresh()) {
+      telemetry_.follow_book(*news);
+      pipeline_.voters_changed(std::move(*news));
+    }
   }
   show_verdicts(now);
   retain_model(now);

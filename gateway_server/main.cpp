@@ -181,7 +181,8 @@ Status run(GatewaySettings settings, bool only_test) {
                     clock, log);
   judge.count_voters(
       {.silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
-       .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); }});
+       .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); },
+       .enrolled_names = [&registry] { return registry->enrolled_names(); }});
   TRY_STATUS(first_reference(judge, learning.reference.get()));
   std::unique_ptr<HistoryStore> history;
   if (settings.keep_history) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/identity/certificate_serial.h"
 #include "core/system/atomic_file.h"
 
 namespace aflguard {
@@ -19,21 +20,6 @@ struct BookKind {
 };
 
 using BookJson = nlohmann::ordered_json;
-
-/// Lower-case hex digits, as books write bytes.
-[[nodiscard]] inline bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
-/// kCorrupt unless `serial` is a certificate's: 1 to 40 lower-case hex digits (RFC 5280: 20 bytes).
-[[nodiscard]] inline Status check_serial(const BookKind& kind, const std::string& owner,
-                                         const std::string& serial) {
-  constexpr std::size_t kMaxDigits = 40;
-  if (!serial.empty() && serial.size() <= kMaxDigits && is_hex(serial)) return {};
-  return corrupt(std::string(kind.entry) + " '" + owner + "' has the serial '" + serial.substr(0, 48) +
-                 "'; 1 to 40 lower-case hex digits are allowed");
-}
 
 /// Null when there is no entry of that name.
 template <typename Entry>

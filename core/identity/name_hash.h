@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -19,5 +20,13 @@ namespace aflguard {
 [[nodiscard]] constexpr double name_fraction(std::string_view name) {
   return static_cast<double>(name_hash(name) >> 11) * 0x1p-53;
 }
+
+/// For unordered containers of names, which can then be asked for a std::string_view.
+struct NameHash {
+  using is_transparent = void;
+  [[nodiscard]] std::size_t operator()(std::string_view name) const {
+    return static_cast<std::size_t>(name_hash(name));
+  }
+};
 
 }  // namespace aflguard

@@ -198,8 +198,8 @@ class Start final {
     TRY(auto authority, fleet::load_authority(fleet.folder()));
     const SystemClock clock;
     for (const Board& board : simulation_.boards) {
-      const Device* const known = fleet.book().find(board.name);
-      if (known == nullptr) {
+      TRY(const auto known, fleet.book().find(board.name));
+      if (!known) {
         TRY_STATUS(fleet.add_device({board.name, {}, {}}, authority, clock));
         continue;
       }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/base/rfc3339.h"
+#include "core/book/device_book.h"
 #include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
 #include "fleet/doctor/doctor.h"
@@ -16,6 +17,46 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::minutes kFuture{15};
+
+constexpr std::size_t kShownNames = 120;  // letters
+
+/// What the checks need of the device book.
+struct BookSummary {
+  std::size_t active = 0;
+  std::vector<std::string> revoked;  ///< names
+  std::size_t revoked_keys = 0;      ///< with a certificate that has not ended
+  std::string ended;                 ///< names of devices whose certificates have, as many as are shown
+  std::string ending;                ///< within a month
+};
+
+/// Reads the whole book, and with it checks every row.
+Result<BookSummary> summarise_book(const fs::path& path, const Clock& clock) {
+  TRY(auto book, DeviceBook::open_to_read(path));
+  TRY_STATUS(book.check_content());
+  BookSummary summary;
+  const auto name = [](std::string& names, const Device& device) {
+    if (names.size() <= kShownNames) names += " " + device.name;
+  };
+  TRY_STATUS(book.each([&](const Device& device) -> Status {
+    std::chrono::system_clock::time_point end{};
+    for (const DeviceKey& key : device.keys) {
+      end = std::max(end, key.not_after);
+      if (device.revoked) summary.revoked_keys += key.not_after > clock.wall();
+    }
+    if (device.revoked) {
+      summary.revoked.push_back(device.name);
+      return {};
+    }
+    ++summary.active;
+    if (end < clock.wall()) {
+      name(summary.ended, device);
+    } else if (end - clock.wall() < kRenewSoon) {
+      name(summary.ending, device);
+    }
+    return {};
+  }));
+  return summary;
+}
 
 using Lines = std::multimap<std::string, std::string>;
 
@@ -74,9 +115,9 @@ void examine_configuration(Findings& findings, const FleetFolder& folder, const 
 }
 
 void examine_access_list(Findings& findings, const FleetFolder& folder, const FleetSettings& settings,
-                         const DeviceBook& book, const ViewerBook& viewers) {
+                         const BookSummary& book, const ViewerBook& viewers) {
   const auto list = read_text_file(folder.access_list(), std::uint64_t{1} << 28);
-  if (list.ok() && *list == broker_access_list(settings, book, viewers)) {
+  if (list.ok() && *list == broker_access_list(settings, book.revoked, viewers)) {
     findings.ok("access-list", "the access list is that of the device book");
   } else {
     findings.problem("access-list",
@@ -86,7 +127,7 @@ void examine_access_list(Findings& findings, const FleetFolder& folder, const Fl
   }
 }
 
-void examine_revocations(Findings& findings, const FleetFolder& folder, const DeviceBook& book,
+void examine_revocations(Findings& findings, const FleetFolder& folder, const BookSummary& book,
                          const Clock& clock) {
   const auto list = read_text_file(folder.revocation_list(), std::uint64_t{1} << 28);
   const auto authority = read_text_file(folder.broker() / "ca.crt", kMaxPemBytes);
@@ -107,15 +148,11 @@ void examine_revocations(Findings& findings, const FleetFolder& folder, const De
     findings.problem("revocation-list", "the revocation list ended " + to_rfc3339(facts->next), advice);
     return;
   }
-  std::size_t expected = 0;
-  for (const Device& device : book.devices) {
-    if (!device.revoked) continue;
-    for (const DeviceKey& key : device.keys) expected += key.not_after > clock.wall();
-  }
-  if (facts->revoked < expected) {
+  if (facts->revoked < book.revoked_keys) {
     findings.problem("revocation-list",
                      "the revocation list has " + std::to_string(facts->revoked) +
-                         " certificates, the device book " + std::to_string(expected) + " revoked ones",
+                         " certificates, the device book " + std::to_string(book.revoked_keys) +
+                         " revoked ones",
                      advice);
     return;
   }
@@ -154,24 +191,12 @@ void examine_identities(Findings& findings, const FleetFolder& folder, const Vie
   }
 }
 
-void examine_devices(Findings& findings, const DeviceBook& book, const Clock& clock) {
-  std::string ended;
-  std::string ending;
-  std::size_t active = 0;
-  for (const Device& device : book.devices) {
-    if (device.revoked) continue;
-    ++active;
-    std::chrono::system_clock::time_point end{};
-    for (const DeviceKey& key : device.keys) end = std::max(end, key.not_after);
-    if (end < clock.wall()) {
-      ended += " " + device.name;
-    } else if (end - clock.wall() < kRenewSoon) {
-      ending += " " + device.name;
-    }
-  }
-  const auto shorten = [](std::string names) {
-    return names.size() > 120 ? names.substr(0, 120) + " ..." : names;
+void examine_devices(Findings& findings, const BookSummary& book) {
+  const auto shorten = [](const std::string& names) {
+    return names.size() > kShownNames ? names.substr(0, kShownNames) + " ..." : names;
   };
+  const std::string& ended = book.ended;
+  const std::string& ending = book.ending;
   const std::string advice = "aflguard device renew NAME, then its bundle to the board";
   if (!ended.empty())
     findings.problem("certificate-devices", "certificates of devices have ended:" + shorten(ended), advice);
@@ -181,7 +206,7 @@ void examine_devices(Findings& findings, const DeviceBook& book, const Clock& cl
   }
   if (ended.empty() && ending.empty()) {
     findings.ok("certificate-devices",
-                std::to_string(active) + " devices, every certificate lasts another month");
+                std::to_string(book.active) + " devices, every certificate lasts another month");
   }
 }
 
@@ -211,7 +236,7 @@ bool examine_files(Findings& findings, const FleetFolder& folder, const Clock& c
                      "--fleet names a folder that aflguard fleet init made");
     return false;
   }
-  const auto book = read_device_book(folder.device_book());
+  const auto book = summarise_book(folder.device_book(), clock);
   const auto viewers = read_viewer_book(folder.viewer_book());
   if (!book.ok() || !viewers.ok()) {
     findings.problem("fleet", book.ok() ? viewers.error().message : book.error().message,
@@ -226,7 +251,7 @@ bool examine_files(Findings& findings, const FleetFolder& folder, const Clock& c
                      "chmod 700 " + folder.authority().string());
   }
   examine_identities(findings, folder, *viewers, clock);
-  examine_devices(findings, *book, clock);
+  examine_devices(findings, *book);
   examine_revocations(findings, folder, *book, clock);
   examine_access_list(findings, folder, *settings, *book, *viewers);
   examine_configuration(findings, folder, *settings);

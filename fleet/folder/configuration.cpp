@@ -22,7 +22,7 @@ std::string gateway_configuration(const FleetSettings& settings) {
       .set("identity", "key", toml_text("gateway.key"))
       .set("identity", "ca", toml_text("ca.crt"))
       .set("identity", "release", toml_text("release.pem"))
-      .set("devices", "book", toml_text("../devices.json"))
+      .set("devices", "book", toml_text("../devices.db"))
       .set("model", "package", toml_text("../model"))
       .set("store", "file", toml_text("state/gateway.db"))
       .text();

@@ -10,7 +10,7 @@ struct FleetFolder {
   std::filesystem::path root;
 
   [[nodiscard]] std::filesystem::path settings() const { return root / "fleet.toml"; }
-  [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.json"; }
+  [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.db"; }
   [[nodiscard]] std::filesystem::path authority() const { return root / "ca"; }
   [[nodiscard]] std::filesystem::path release_key() const { return authority() / "release.key"; }
   [[nodiscard]] std::filesystem::path release_certificate() const { return authority() / "release.crt"; }

@@ -34,7 +34,7 @@ Status check_viewers(const std::vector<Viewer>& viewers) {
     TRY_STATUS(check_identifier("viewer", viewer.name));
     if (!names.insert(viewer.name).second) return corrupt("viewer '" + viewer.name + "' is there twice");
     for (const ViewerCertificate& certificate : viewer.certificates) {
-      TRY_STATUS(check_serial(kKind, viewer.name, certificate.serial));
+      TRY_STATUS(check_serial(kKind.entry, viewer.name, certificate.serial));
     }
   }
   return {};

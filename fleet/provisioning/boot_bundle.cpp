@@ -233,7 +233,8 @@ Result<BootBundleRequest> boot_bundle_request(const Fleet& fleet, const std::str
         "' has made its key on the board, and only there: a new card would be without it; make "
         "the plain bundle (without --boot) and unpack it on that board");
   }
-  made.serial = fleet.book().find(device)->keys.back().serial;
+  TRY(const auto known, fleet.book().find(device));
+  made.serial = known->keys.back().serial;
   if (ssh_keys.empty()) return made;
   TRY(const std::string text, read_text_file(ssh_keys, kMaxSshKeyBytes));
   auto keys = read_ssh_keys(text);

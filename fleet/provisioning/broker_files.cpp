@@ -106,7 +106,7 @@ Result<std::string> mosquitto_configuration(const FleetSettings& settings, const
          (settings.dashboard_port == 0 ? "" : "\n" + dashboard_listener(settings, folder));
 }
 
-std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,
+std::string broker_access_list(const FleetSettings& settings, const std::vector<std::string>& revoked_devices,
                                const ViewerBook& viewers) {
   const std::string fleet = "aflguard/v1/" + settings.name + "/";
   std::string text =
@@ -136,9 +136,7 @@ std::string broker_access_list(const FleetSettings& settings, const DeviceBook& 
               line("topic write", "homeassistant/status");  // says when it comes and goes
     }
   }
-  for (const Device& device : book.devices) {
-    if (device.revoked) text += no_rights(device.name);
-  }
+  for (const std::string& device : revoked_devices) text += no_rights(device);
   return text;
 }
 

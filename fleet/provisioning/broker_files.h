@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
-#include "core/identity/device_book.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
 #include "fleet/folder/viewer_book.h"
@@ -21,7 +21,8 @@ namespace aflguard::fleet {
 
 /// Who may write and read which topic. Certificates make the names; a revoked name may do nothing, which
 /// holds for a live session too, as soon as the broker has read the list again.
-[[nodiscard]] std::string broker_access_list(const FleetSettings& settings, const DeviceBook& book,
+[[nodiscard]] std::string broker_access_list(const FleetSettings& settings,
+                                             const std::vector<std::string>& revoked_devices,
                                              const ViewerBook& viewers);
 
 }  // namespace aflguard::fleet

@@ -40,6 +40,13 @@ Result<ViewerBook> write_viewers(const FleetFolder& staged, const FleetSettings&
   return book;
 }
 
+/// The release key goes to the gateway and to every device in the book.
+Status make_book(const FleetFolder& staged, CertificateAuthority& authority, const Clock& clock) {
+  TRY_STATUS(DeviceBook::create(staged.device_book()));
+  TRY(DeviceBook book, DeviceBook::open(staged.device_book()));
+  return provide_release_key(staged, book, authority, clock);
+}
+
 Status make_folders(const FleetFolder& staged) {
   std::error_code error;
   for (const fs::path& folder : {staged.authority(), staged.broker(), staged.broker_state(), staged.gateway(),
@@ -73,7 +80,7 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(make_folders(staged));
   TRY_STATUS(write_authority(staged, authority));
   TRY_STATUS(write_identities(staged, settings, authority, clock));
-  TRY_STATUS(provide_release_key(staged, {}, authority, clock));
+  TRY_STATUS(make_book(staged, authority, clock));
   TRY_STATUS(write_file_atomically(staged.broker() / "mosquitto.conf", configuration));
   TRY(const ViewerBook viewers, write_viewers(staged, settings, authority, clock));
   TRY_STATUS(write_file_atomically(staged.access_list(), broker_access_list(settings, {}, viewers)));
@@ -81,7 +88,6 @@ Status create_fleet(const fs::path& target, const FleetSettings& settings, Certi
   TRY_STATUS(write_file_atomically(staged.revocation_list(), list));
   TRY_STATUS(write_dashboard_access(settings, staged, authority));
   TRY_STATUS(write_file_atomically(staged.gateway() / "gateway.toml", gateway_configuration(settings)));
-  TRY_STATUS(write_device_book(staged.device_book(), {}));
   if (model) TRY_STATUS(copy_model(*model, staged.model()));
   TRY_STATUS(write_file_atomically(staged.settings(), fleet_settings_text(settings)));
   if (prepare) TRY_STATUS(prepare(staged));

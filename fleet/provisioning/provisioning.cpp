@@ -56,22 +56,22 @@ DeviceKey key_of(const IssuedCertificate& certificate) {
 }
 
 /// kInvalidInput when the book has that key already.
-Status check_new_key(const DeviceBook& book, const PublicKey& key) {
-  for (const Device& device : book.devices) {
-    for (const DeviceKey& known : device.keys) {
-      if (known.public_key == key) {
-        return invalid_input("the request's key belongs to device '" + device.name +
-                             "' already; make a new key on the device");
-      }
-    }
-  }
-  return {};
+Status check_new_key(DeviceBook& book, const PublicKey& key) {
+  TRY(const auto owner, book.find_key(key_id_of(key)));
+  if (!owner) return {};
+  return invalid_input("the request's key belongs to device '" + owner->device +
+                       "' already; make a new key on the device");
 }
 
-Error no_such_device(const DeviceBook& book, const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Device& device : book.devices) names.push_back(device.name);
-  const std::string_view near = nearest_name(name, names);
+Error no_such_device(DeviceBook& book, const std::string& name) {
+  std::vector<std::string> names;
+  const Status read = book.each([&](const Device& device) -> Status {
+    names.push_back(device.name);
+    return {};
+  });
+  if (!read.ok()) return read.error();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string_view near = nearest_name(name, known);
   return not_found("the fleet has no device '" + name + "'" +
                    (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?") +
                    " (aflguard device list shows all)");
@@ -119,20 +119,21 @@ Result<Fleet> Fleet::open(const fs::path& root) {
   }
   TRY(auto lock, FolderLock::acquire(folder.root));
   TRY(auto settings, read_fleet_settings(folder.settings()));
-  TRY(auto book, read_device_book(folder.device_book()));
+  TRY(auto book, DeviceBook::open(folder.device_book()));
   TRY(auto viewers, read_viewer_book(folder.viewer_book()));
   return Fleet(folder, std::move(settings), std::move(book), std::move(viewers), std::move(lock));
 }
 
-Result<Device*> Fleet::find(const std::string& name) {
-  Device* const device = book_.find(name);
-  if (device == nullptr) return no_such_device(book_, name);
-  return device;
+Result<Device> Fleet::find(const std::string& name) const {
+  TRY(auto device, book_->find(name));
+  if (!device) return no_such_device(*book_, name);
+  return std::move(*device);
 }
 
 Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& authority, const Clock& clock) {
   TRY_STATUS(check_device_name(order.name));
-  if (const Device* known = book_.find(order.name); known != nullptr) {
+  TRY(const auto known, book_->find(order.name));
+  if (known) {
     return invalid_input("the fleet has a device '" + order.name + "' already" +
                          (known->revoked ? ", a revoked one; choose another name"
                                          : "; aflguard device renew gives it a new certificate"));
@@ -144,7 +145,7 @@ Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& autho
     return invalid_input("the fleet has a viewer '" + order.name + "' already; choose another name");
   }
   TRY(const Order filled, fill(order, settings_, authority, clock));
-  TRY_STATUS(check_new_key(book_, filled.certificate.public_key));
+  TRY_STATUS(check_new_key(*book_, filled.certificate.public_key));
   // The book decides who belongs to the fleet. A folder of a device that is not in it is what an interrupted
   // call left behind.
   lock_.remove_leftovers(folder_.device(order.name));
@@ -157,35 +158,30 @@ Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& autho
   TRY_STATUS(
       write_file_atomically(staged.path() / "client.toml", client_configuration(settings_, order.name)));
   TRY_STATUS(staged.commit());
-  DeviceBook changed = book_;
-  changed.devices.push_back({order.name,
-                             {key_of(filled.certificate)},
-                             false,
-                             std::chrono::floor<std::chrono::seconds>(clock.wall())});
-  if (const Status written = write_device_book(folder_.device_book(), changed); !written.ok()) {
-    std::error_code ignored;
-    fs::remove_all(folder_.device(order.name), ignored);
-    return written;
-  }
-  book_ = std::move(changed);
-  return {};
+  const Device device{order.name,
+                      {key_of(filled.certificate)},
+                      false,
+                      std::chrono::floor<std::chrono::seconds>(clock.wall())};
+  const Status written = book_->add({&device, 1});
+  std::error_code ignored;
+  if (!written.ok()) fs::remove_all(folder_.device(order.name), ignored);
+  return written;
 }
 
 Status Fleet::renew_device(const DeviceRequest& order, CertificateAuthority& authority, const Clock& clock) {
-  TRY(const Device* device, find(order.name));
-  if (device->revoked) {
+  TRY(Device device, find(order.name));
+  if (device.revoked) {
     return invalid_input("device '" + order.name + "' is revoked; enrol the board under another name");
   }
   TRY(const Order filled, fill(order, settings_, authority, clock));
-  TRY_STATUS(check_new_key(book_, filled.certificate.public_key));
+  TRY_STATUS(check_new_key(*book_, filled.certificate.public_key));
   lock_.remove_leftovers(folder_.device(order.name));
   TRY(auto staged, StagedDirectory::create(folder_.device(order.name), /*replace=*/true));
   std::error_code error;
   fs::copy(folder_.device(order.name), staged.path(), fs::copy_options::recursive, error);
   if (error) return io_error("cannot copy " + folder_.device(order.name).string() + ": " + error.message());
   TRY_STATUS(write_certificate(staged.path(), filled));
-  DeviceBook changed = book_;
-  std::vector<DeviceKey>& keys = changed.find(order.name)->keys;
+  std::vector<DeviceKey>& keys = device.keys;
   std::erase_if(keys, [&](const DeviceKey& key) { return key.not_after < clock.wall(); });
   if (keys.size() >= kMaxKeysPerDevice) {
     return invalid_input("device '" + order.name + "' has " + std::to_string(keys.size()) +
@@ -194,20 +190,21 @@ Status Fleet::renew_device(const DeviceRequest& order, CertificateAuthority& aut
   }
   keys.push_back(key_of(filled.certificate));
   // The book first: a key without its device does no harm, a device with an unknown key would.
-  TRY_STATUS(write_device_book(folder_.device_book(), changed));
-  book_ = std::move(changed);
+  TRY_STATUS(book_->set_keys(order.name, keys));
   return staged.commit();
 }
 
 Status Fleet::write_lists(const std::vector<std::string>& also, CertificateAuthority& authority,
                           const Clock& clock) const {
   std::vector<std::string> serials = also;
-  for (const Device& device : book_.devices) {
-    if (!device.revoked) continue;
+  std::vector<std::string> revoked;
+  TRY_STATUS(book_->each_revoked([&](const Device& device) -> Status {
+    revoked.push_back(device.name);
     for (const DeviceKey& key : device.keys) {
       if (key.not_after + kCertificateBackdating > clock.wall()) serials.push_back(key.serial);
     }
-  }
+    return {};
+  }));
   for (const Viewer& viewer : viewers_.viewers) {
     if (!viewer.revoked) continue;
     for (const ViewerCertificate& certificate : viewer.certificates) {
@@ -219,19 +216,14 @@ Status Fleet::write_lists(const std::vector<std::string>& also, CertificateAutho
   TRY(const std::string list, authority.revocation_list(serials, previous.ok() ? *previous : std::string(),
                                                         clock.wall() - kCertificateBackdating));
   TRY_STATUS(write_file_atomically(folder_.revocation_list(), list));
-  return write_file_atomically(folder_.access_list(), broker_access_list(settings_, book_, viewers_));
+  return write_file_atomically(folder_.access_list(), broker_access_list(settings_, revoked, viewers_));
 }
 
 Status Fleet::revoke_device(const std::string& name, const std::vector<std::string>& also,
                             CertificateAuthority& authority, const Clock& clock) {
-  TRY(const Device* known, find(name));
-  if (!known->revoked) {
-    // The book first: the gateway refuses the device from now on, whatever the broker does.
-    DeviceBook changed = book_;
-    changed.find(name)->revoked = true;
-    TRY_STATUS(write_device_book(folder_.device_book(), changed));
-    book_ = std::move(changed);
-  }
+  TRY(const Device known, find(name));
+  // The book first: the gateway refuses the device from now on, whatever the broker does.
+  if (!known.revoked) TRY_STATUS(book_->revoke(name));
   return write_lists(also, authority, clock);
 }
 
@@ -251,8 +243,8 @@ Status Fleet::renew_role(FleetRole role, CertificateAuthority& authority, const 
 }
 
 Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
-  const Device* device = fleet.book().find(name);
-  if (device == nullptr) return no_such_device(fleet.book(), name);
+  TRY(const auto device, fleet.book().find(name));
+  if (!device) return no_such_device(fleet.book(), name);
   if (device->revoked) return invalid_input("device '" + name + "' is revoked; there is no bundle for it");
   TarArchive archive;
   TRY_STATUS(add_folder(archive, fleet.folder().device(name), ""));

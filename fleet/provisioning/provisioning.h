@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/identity/device_book.h"
+#include "core/book/device_book.h"
 #include "core/system/folder_lock.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
@@ -53,7 +54,7 @@ class Fleet final {
 
   [[nodiscard]] const FleetFolder& folder() const { return folder_; }
   [[nodiscard]] const FleetSettings& settings() const { return settings_; }
-  [[nodiscard]] const DeviceBook& book() const { return book_; }
+  [[nodiscard]] DeviceBook& book() const { return *book_; }
   [[nodiscard]] const ViewerBook& viewers() const { return viewers_; }
 
   /// Enrols a device and makes DIR/devices/NAME. kInvalidInput when the name was ever used.
@@ -90,10 +91,10 @@ class Fleet final {
   Fleet(FleetFolder folder, FleetSettings settings, DeviceBook book, ViewerBook viewers, FolderLock lock)
       : folder_(std::move(folder)),
         settings_(std::move(settings)),
-        book_(std::move(book)),
+        book_(std::make_unique<DeviceBook>(std::move(book))),
         viewers_(std::move(viewers)),
         lock_(std::move(lock)) {}
-  [[nodiscard]] Result<Device*> find(const std::string& name);
+  [[nodiscard]] Result<Device> find(const std::string& name) const;
   [[nodiscard]] Result<Viewer*> find_viewer(const std::string& name);
   [[nodiscard]] Status enter_viewer(const std::string& name, std::optional<int> days,
                                     CertificateAuthority& authority, const Clock& clock);
@@ -101,7 +102,7 @@ class Fleet final {
                                    const Clock& clock) const;
   FleetFolder folder_;
   FleetSettings settings_;
-  DeviceBook book_;
+  std::unique_ptr<DeviceBook> book_;
   ViewerBook viewers_;
   FolderLock lock_;
 };

@@ -21,7 +21,7 @@ CertificateOptions release_terms(const Clock& clock) {
 
 }  // namespace
 
-Status provide_release_key(const FleetFolder& folder, const DeviceBook& book, CertificateAuthority& authority,
+Status provide_release_key(const FleetFolder& folder, DeviceBook& book, CertificateAuthority& authority,
                            const Clock& clock) {
   std::error_code error;
   if (!fs::exists(folder.release_key(), error)) {
@@ -31,11 +31,14 @@ Status provide_release_key(const FleetFolder& folder, const DeviceBook& book, Ce
     TRY_STATUS(write_file_atomically(folder.release_key(), made.private_pem, FileAccess::kOwnerOnly));
   }
   TRY_STATUS(copy_release_key(folder, folder.gateway()));
-  for (const Device& device : book.devices) {
-    if (device.revoked || !fs::is_directory(folder.device(device.name), error)) continue;
-    TRY_STATUS(copy_release_key(folder, folder.device(device.name)));
-  }
-  return {};
+  return book.each([&](const Device& device) -> Status {
+    const fs::path place = folder.device(device.name);
+    // There is one key, for good: a copy stays as it is.
+    if (device.revoked || !fs::is_directory(place, error) || fs::exists(place / kReleasePublicKey, error)) {
+      return {};
+    }
+    return copy_release_key(folder, place);
+  });
 }
 
 Status copy_release_key(const FleetFolder& folder, const fs::path& to) {

@@ -2,7 +2,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/identity/device_book.h"
+#include "core/book/device_book.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/provisioning/certificate_authority.h"
 
@@ -16,7 +16,7 @@ inline constexpr const char* kReleasePublicKey = "release.pem";
 /// The release key signs what boards run and follow: model packages. It lies beside the authority's key, and
 /// broker and gateway have its public half only: who takes them over can send no code. Makes the key unless
 /// there is one, and puts the public half into the folders of the gateway and of the devices in the book.
-[[nodiscard]] Status provide_release_key(const FleetFolder& folder, const DeviceBook& book,
+[[nodiscard]] Status provide_release_key(const FleetFolder& folder, DeviceBook& book,
                                          CertificateAuthority& authority, const Clock& clock);
 
 /// The public half into one more folder, where there is a key.

@@ -40,7 +40,8 @@ Status Fleet::add_viewer(const std::string& name, std::optional<int> days, Certi
   if (name == "broker" || name == "gateway" || name == kReleaseName) {
     return invalid_input("viewer '" + name + "': that name is the fleet's own; choose another");
   }
-  if (book_.find(name) != nullptr) {
+  TRY(const auto device, book_->find(name));
+  if (device) {
     return invalid_input("the fleet has a device '" + name + "' already; choose another name");
   }
   if (const Viewer* known = viewers_.find(name); known != nullptr) {
@@ -88,7 +89,8 @@ Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock
   fs::create_directories(folder_.broker_state(), error);
   for (const std::string_view name : kFleetViewers) {
     // A device that had the name before there were viewers keeps it.
-    if (viewers_.find(name) != nullptr || book_.find(name) != nullptr) continue;
+    TRY(const auto device, book_->find(name));
+    if (viewers_.find(name) != nullptr || device) continue;
     TRY_STATUS(enter_viewer(std::string(name), std::nullopt, authority, clock));
   }
   for (const Viewer& viewer : viewers_.viewers) {
@@ -98,7 +100,7 @@ Status Fleet::refresh_broker(CertificateAuthority& authority, const Clock& clock
   }
   TRY_STATUS(write_file_atomically(folder_.broker() / "mosquitto.conf", configuration));
   TRY_STATUS(write_dashboard_access(settings_, folder_, authority));
-  TRY_STATUS(provide_release_key(folder_, book_, authority, clock));
+  TRY_STATUS(provide_release_key(folder_, *book_, authority, clock));
   return write_lists({}, authority, clock);
 }
 

@@ -1,78 +1,134 @@
 #include "gateway_server/intake/live_registry.h"
 
-#include <sys/stat.h>
-
-#include "core/identity/device_book.h"
+#include <cstring>
 
 namespace aflguard::gateway {
+namespace {
 
-Result<std::unique_ptr<LiveRegistry>> LiveRegistry::open(const std::filesystem::path& book,
+constexpr std::size_t kMaxKept = 65'536;
+constexpr std::size_t kMaxListed = 10'000;
+
+/// Room for one more: which one goes does not matter, it is read again.
+template <typename Kept>
+void make_room(Kept& kept) {
+  if (kept.size() >= kMaxKept) kept.erase(kept.begin());
+}
+
+}  // namespace
+
+std::size_t LiveRegistry::KeyHash::operator()(const KeyId& id) const {
+  std::size_t hash = 0;
+  std::memcpy(&hash, id.data(), sizeof hash);
+  return hash;
+}
+
+Result<std::unique_ptr<LiveRegistry>> LiveRegistry::open(const std::filesystem::path& path,
                                                          const Clock& clock, LogSink& log) {
-  std::unique_ptr<LiveRegistry> registry(new LiveRegistry(book, clock, log));
-  registry->seen_ = registry->stamp();
-  TRY(registry->keys_, registry->read());
+  TRY(auto book, DeviceBook::open_to_read(path));
+  std::unique_ptr<LiveRegistry> registry(new LiveRegistry(path, std::move(book), clock, log));
+  TRY(registry->state_, registry->book_.state());
   return registry;
 }
 
 std::optional<RegisteredKey> LiveRegistry::find(const KeyId& id) const {
-  const auto known = keys();
-  auto found = known->table.find(id);
-  if (found) found->expired = clock_.wall() > known->not_after.at(id);
-  return found;
+  const std::lock_guard lock(mutex_);
+  auto known = keys_.find(id);
+  if (known == keys_.end()) {
+    auto found = book_.find_key(id);
+    if (!found.ok()) complain(found.error());
+    if (!found.ok() || !found->has_value()) return std::nullopt;
+    make_room(keys_);
+    known = keys_.emplace(id, std::move(**found)).first;
+  }
+  const BookKey& key = known->second;
+  return RegisteredKey{key.device, key.public_key, key.revoked, clock_.wall() > key.not_after};
 }
 
 std::uint64_t LiveRegistry::enrolled() const {
-  return keys()->enrolled.size();
+  const std::lock_guard lock(mutex_);
+  return state_.active;
 }
 
-std::vector<std::string> LiveRegistry::enrolled_names() const {
-  const auto known = keys();
-  return {known->enrolled.begin(), known->enrolled.end()};
+LiveRegistry::Names LiveRegistry::enrolled_names() const {
+  const std::lock_guard lock(mutex_);
+  Names names;
+  names.reserve(state_.active);
+  const Status read = book_.each_active_name([&](std::string_view name) { names.emplace(name); });
+  if (!read.ok()) {
+    complain(read.error());
+    names.insert(names_.begin(), names_.end());
+  }
+  return names;
 }
 
 bool LiveRegistry::is_enrolled(std::string_view device) const {
-  return keys()->enrolled.contains(device);
-}
-
-bool LiveRegistry::refresh() {
-  const Stamp now = stamp();
-  if (now == seen_) return false;
-  seen_ = now;
-  auto fresh = read();
-  if (!fresh) {
-    log_.error("the device book stays as it was: " + fresh.error().message);
-    return false;
-  }
-  const std::uint64_t before = enrolled();
-  {
-    const std::lock_guard lock(mutex_);
-    keys_ = std::move(*fresh);
-  }
-  log_.info("device book read again: " + std::to_string(enrolled()) + " devices, before " +
-            std::to_string(before));
+  const std::lock_guard lock(mutex_);
+  if (names_.contains(device)) return true;
+  const auto active = book_.is_active(device);
+  if (!active.ok()) complain(active.error());
+  if (!active.ok() || !*active) return false;
+  make_room(names_);
+  names_.emplace(device);
   return true;
 }
 
-LiveRegistry::Stamp LiveRegistry::stamp() const {
-  struct stat info {};
-  if (::stat(book_.c_str(), &info) != 0) return {};
-  return {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ino, static_cast<std::uint64_t>(info.st_size)};
+std::optional<BookNews> LiveRegistry::refresh() {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t before = state_.active;
+  auto news = look();
+  if (!news.ok()) {
+    complain(news.error());
+    return std::nullopt;
+  }
+  complaint_.clear();
+  if (!news->everything && news->devices.empty()) return std::nullopt;
+  forget(*news);
+  log_.info("the device book has changed: " + std::to_string(state_.active) + " devices, before " +
+            std::to_string(before));
+  return std::move(*news);
 }
 
-Result<std::shared_ptr<const LiveRegistry::Keys>> LiveRegistry::read() const {
-  TRY(const DeviceBook book, read_device_book(book_));
-  auto keys = std::make_shared<Keys>();
-  for (const Device& device : book.devices) {
-    for (const DeviceKey& key : device.keys) {
-      if (Status added = keys->table.add(device.name, key.public_key); !added.ok()) {
-        return at(book_.string(), added.error());
-      }
-      keys->not_after[key_id_of(key.public_key)] = key.not_after;
-    }
-    if (device.revoked && !device.keys.empty()) TRY_STATUS(keys->table.revoke(device.name));
-    if (!device.revoked) keys->enrolled.insert(device.name);
+Result<BookNews> LiveRegistry::look() {
+  BookNews news;
+  auto now = book_.is_current() ? book_.state() : Result<DeviceBook::State>(unavailable("another file"));
+  if (!now.ok()) {
+    // Another file, or one that a killed writer has left in the middle of a change.
+    TRY(auto book, DeviceBook::open_to_read(path_));
+    TRY(state_, book.state());
+    book_ = std::move(book);
+    news.everything = true;
+    return news;
   }
-  return std::shared_ptr<const Keys>(std::move(keys));
+  if (*now == state_) return news;
+  news.everything = now->identity != state_.identity || now->revision < state_.revision;
+  if (!news.everything) {
+    TRY(auto changes, book_.changed_since(state_.revision, kMaxListed));
+    news.everything = !changes.has_value();
+    if (changes) news.devices = std::move(*changes);
+  }
+  state_ = std::move(*now);
+  return news;
+}
+
+void LiveRegistry::forget(const BookNews& news) {
+  if (news.everything) {
+    keys_.clear();
+    names_.clear();
+    return;
+  }
+  Names changed;
+  for (const BookChange& change : news.devices) {
+    names_.erase(change.device);
+    changed.insert(change.device);
+  }
+  std::erase_if(keys_, [&](const auto& entry) { return changed.contains(entry.second.device); });
+}
+
+/// With the lock held.
+void LiveRegistry::complain(const Error& reason) const {
+  if (reason.message == complaint_) return;
+  complaint_ = reason.message;
+  log_.error("the device book stays as it was: " + reason.message);
 }
 
 }  // namespace aflguard::gateway

@@ -22,7 +22,9 @@ struct ReferenceReady {
 };
 
 /// Devices were enrolled or revoked.
-struct VotersChanged {};
+struct VotersChanged {
+  BookNews news;
+};
 
 /// The one thread that owns the judge, and with it model, guard, store and recording. It takes what waits,
 /// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
@@ -46,7 +48,7 @@ class JudgeThread final {
   /// False when too much waits already. From any thread.
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void submit(ReferenceReady reference) { queue_.push_always(Input(std::move(reference))); }
-  void submit(VotersChanged changed) { queue_.push_always(Input(changed)); }
+  void submit(VotersChanged changed) { queue_.push_always(Input(std::move(changed))); }
   void submit(const EvaluationRecord& evaluation) { queue_.push_always(Input(evaluation)); }
   /// Judges and commits what waits, then ends. A store that does not work is not waited for.
   void stop();
@@ -58,7 +60,7 @@ class JudgeThread final {
   void handle(VerifiedUpdate update);
   void handle(ReferenceReady ready);
   void handle(const EvaluationRecord& evaluation);
-  void handle(const VotersChanged&) { judge_.voters_changed(); }
+  void handle(const VotersChanged& changed) { judge_.voters_changed(changed.news); }
   /// Tries until it works, or the gateway stops; false then.
   [[nodiscard]] bool commit();
   void report_judged();

@@ -58,11 +58,11 @@ Status UpdateJudge::install_reference(ReferenceUpdate reference, std::uint64_t d
 void UpdateJudge::count_voters(VoterRules rules) {
   if (!aggregator_.guard().needs().votes) return;
   voters_ = VoterRoll(std::move(rules), devices_);
-  voters_changed();
+  voters_changed({.everything = true});
 }
 
-void UpdateJudge::voters_changed() {
-  for (const ClientId departed : voters_.take_departed(devices_)) forget(departed);
+void UpdateJudge::voters_changed(const BookNews& news) {
+  for (const ClientId departed : voters_.take_departed(devices_, news)) forget(departed);
 }
 
 void UpdateJudge::forget(ClientId client) {

@@ -45,7 +45,7 @@ class UpdateJudge final {
   /// forgotten is recorded, so that a replay forgets it too.
   void count_voters(VoterRules rules);
   /// Devices were enrolled or revoked.
-  void voters_changed();
+  void voters_changed(const BookNews& news);
 
   /// An answer is waiting for its commit.
   [[nodiscard]] bool has_pending() const { return !pending_.replies.empty(); }

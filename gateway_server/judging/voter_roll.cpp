@@ -11,17 +11,27 @@ bool VoterRoll::counts(const DeviceRecord& device) const {
   return !rules_.is_enrolled || rules_.is_enrolled(device.name);
 }
 
-std::vector<ClientId> VoterRoll::take_departed(const Devices& devices) {
+std::vector<ClientId> VoterRoll::take_departed(const Devices& devices, const BookNews& news) {
   std::vector<ClientId> taken;
+  for (const BookChange& change : news.devices) {
+    const auto device = devices.find(change.device);
+    if (device != devices.end()) note(device->second, !change.revoked, taken);
+  }
+  if (!news.everything || !(rules_.is_enrolled || rules_.enrolled_names)) return taken;
+  const LiveRegistry::Names names = rules_.enrolled_names ? rules_.enrolled_names() : LiveRegistry::Names();
   for (const auto& [name, device] : devices) {
-    if (counts(device)) {
-      departed_.erase(device.id);
-    } else if (departed_.insert(device.id).second) {
-      heard_.erase({device.last_seen_ms, device.id});
-      taken.push_back(device.id);
-    }
+    note(device, rules_.enrolled_names ? names.contains(name) : counts(device), taken);
   }
   return taken;
+}
+
+void VoterRoll::note(const DeviceRecord& device, bool enrolled, std::vector<ClientId>& departed) {
+  if (enrolled) {
+    departed_.erase(device.id);
+  } else if (departed_.insert(device.id).second) {
+    heard_.erase({device.last_seen_ms, device.id});
+    departed.push_back(device.id);
+  }
 }
 
 std::vector<ClientId> VoterRoll::take_silent(std::int64_t now_ms) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway_server/intake/live_registry.h"
 #include "gateway_server/judging/gateway_store.h"
 
 namespace aflguard::gateway {
@@ -17,6 +18,8 @@ namespace aflguard::gateway {
 struct VoterRules {
   std::chrono::milliseconds silence{0};  ///< a device without an update for so long is forgotten; 0: never
   std::function<bool(std::string_view device)> is_enrolled = {};  ///< empty: every device is
+  /// For a look at all devices at once; empty: is_enrolled is asked for each.
+  std::function<LiveRegistry::Names()> enrolled_names = {};
 };
 
 /// Which devices a guard must forget, and when. It names them; who owns the guard forgets them. One thread.
@@ -27,8 +30,8 @@ class VoterRoll final {
   VoterRoll() = default;
   VoterRoll(VoterRules rules, const Devices& devices);
 
-  /// Devices that are not enrolled any more, each once. One that is enrolled again counts again.
-  [[nodiscard]] std::vector<ClientId> take_departed(const Devices& devices);
+  /// Those of `news` that are not enrolled any more, each once. One that is enrolled again counts again.
+  [[nodiscard]] std::vector<ClientId> take_departed(const Devices& devices, const BookNews& news);
   /// Devices that have been silent for too long, the longest first. Each counts again with its next update.
   [[nodiscard]] std::vector<ClientId> take_silent(std::int64_t now_ms);
   /// Notes an update that was judged just now; `seen_before_ms` is when the one before it was. False when the
@@ -37,6 +40,7 @@ class VoterRoll final {
 
  private:
   [[nodiscard]] bool counts(const DeviceRecord& device) const;
+  void note(const DeviceRecord& device, bool enrolled, std::vector<ClientId>& departed);
 
   VoterRules rules_;
   std::set<std::pair<std::int64_t, ClientId>> heard_;  ///< devices by the time of their latest update

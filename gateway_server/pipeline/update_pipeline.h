@@ -72,7 +72,7 @@ class UpdatePipeline final : private JudgeListener {
   /// Drops transfers that have been silent for too long.
   void tick(Time now);
   /// Devices were enrolled or revoked.
-  void voters_changed() { judging_.submit(VotersChanged{}); }
+  void voters_changed(BookNews news) { judging_.submit(VotersChanged{std::move(news)}); }
 
   [[nodiscard]] std::optional<SealedReply> next_sealed();
   /// Durable verdicts, to show to people. When very many come at once, some are left out.

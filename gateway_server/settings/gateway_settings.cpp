@@ -30,7 +30,7 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   auto identity = file.table("identity");
   settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca"),
                        identity.path_or("release", "release.pem")};
-  settings.device_book = file.table("devices").path_or("book", "../devices.json");
+  settings.device_book = file.table("devices").path_or("book", "../devices.db");
 }
 
 EncodingSet read_encodings(ConfigTable& training) {

@@ -44,6 +44,13 @@ DeviceState DevicePresence::state(std::string_view device) const {
   return found == states_.end() ? DeviceState::kUnknown : found->second;
 }
 
+void DevicePresence::forget(std::string_view device) {
+  const auto found = states_.find(device);
+  if (found == states_.end()) return;
+  connected_ -= is_connected(found->second) ? 1 : 0;
+  states_.erase(found);
+}
+
 void DevicePresence::forget_unless(const std::function<bool(std::string_view)>& keep) {
   for (auto entry = states_.begin(); entry != states_.end();) {
     if (keep(entry->first)) {

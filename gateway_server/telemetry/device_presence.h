@@ -34,6 +34,7 @@ class DevicePresence final {
   [[nodiscard]] DeviceState state(std::string_view device) const;
   /// Devices in a state that only a connected one has.
   [[nodiscard]] std::size_t connected() const { return connected_; }
+  void forget(std::string_view device);
   /// Forgets every device for which `keep` is false.
   void forget_unless(const std::function<bool(std::string_view)>& keep);
 

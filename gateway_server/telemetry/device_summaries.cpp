@@ -70,6 +70,14 @@ void DeviceSummaries::state_changed(const std::string& device, DeviceState state
   make_due(device, entry, now);
 }
 
+bool DeviceSummaries::forget(std::string_view device) {
+  const auto entry = entries_.find(device);
+  if (entry == entries_.end()) return false;
+  if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
+  entries_.erase(entry);
+  return true;
+}
+
 std::vector<std::string> DeviceSummaries::forget_unless(const std::function<bool(std::string_view)>& keep) {
   std::vector<std::string> gone;
   for (auto entry = entries_.begin(); entry != entries_.end();) {

@@ -35,6 +35,8 @@ class DeviceSummaries final {
   /// `count`: refused messages of that device since the start.
   void refused(const std::string& device, std::uint64_t count, Time now);
   void state_changed(const std::string& device, DeviceState state, Time now);
+  /// False when nothing was known of it.
+  bool forget(std::string_view device);
   /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
   /// Everything is to be published again: there is a new broker.

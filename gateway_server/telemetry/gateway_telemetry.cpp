@@ -59,7 +59,7 @@ void GatewayTelemetry::on_connected() {
   publish_state();
   summaries_.all_due(parts_.clock.steady());
   if (home_) home_->broker_changed();
-  follow_book();  // devices may have left while this gateway was away
+  follow_book({.everything = true});  // devices may have left while this gateway was away
   if (!std::exchange(start_announced_, true)) events_.tell("started", "", "");
 }
 
@@ -84,13 +84,30 @@ void GatewayTelemetry::show_verdict(const JudgedUpdate& update, Time now) {
   if (!update.verdict.accepted) events_.tell("rejected", update.device, describe(update.verdict));
 }
 
-void GatewayTelemetry::follow_book() {
-  const auto enrolled = [this](std::string_view device) { return parts_.registry.is_enrolled(device); };
-  presence_.forget_unless(enrolled);
-  for (const std::string& gone : summaries_.forget_unless(enrolled)) {
-    parts_.retain({.topic = parts_.topics.device_summary(gone), .payload = {}, .retained = true});
+void GatewayTelemetry::follow_book(const BookNews& news) {
+  for (const BookChange& change : news.devices) {
+    if (change.revoked) {
+      forget(change.device);
+    } else if (home_) {
+      home_->add(change.device);
+    }
   }
-  if (home_) home_->follow(parts_.registry.enrolled_names());
+  if (!news.everything) return;
+  const LiveRegistry::Names names = parts_.registry.enrolled_names();
+  const auto enrolled = [&names](std::string_view device) { return names.contains(device); };
+  presence_.forget_unless(enrolled);
+  for (const std::string& gone : summaries_.forget_unless(enrolled)) take_back_summary(gone);
+  if (home_) home_->follow(names);
+}
+
+void GatewayTelemetry::forget(const std::string& device) {
+  presence_.forget(device);
+  if (summaries_.forget(device)) take_back_summary(device);
+  if (home_) home_->remove(device);
+}
+
+void GatewayTelemetry::take_back_summary(const std::string& device) {
+  parts_.retain({.topic = parts_.topics.device_summary(device), .payload = {}, .retained = true});
 }
 
 void GatewayTelemetry::tick(Time now) {

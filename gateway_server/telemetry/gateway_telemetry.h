@@ -70,7 +70,7 @@ class GatewayTelemetry final {
   [[nodiscard]] bool answers_questions() const { return history_.has_value(); }
   void show_verdict(const JudgedUpdate& update, Time now);
   /// Takes back what is published of devices that are not enrolled any more, and announces new ones.
-  void follow_book();
+  void follow_book(const BookNews& news);
 
   /// Publishes what is due.
   void tick(Time now);
@@ -86,6 +86,8 @@ class GatewayTelemetry final {
   void close_port() { server_.close(); }
 
  private:
+  void forget(const std::string& device);
+  void take_back_summary(const std::string& device);
   void publish_state();
   void publish_status(GatewayState state, const std::string& message);
   void follow_store();

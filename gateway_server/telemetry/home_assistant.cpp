@@ -143,23 +143,25 @@ void HomeAssistant::broker_changed() {
   for (const Sensor& sensor : kGatewaySensors) waiting_.push_back(gateway_message(sensor));
 }
 
-void HomeAssistant::follow(const std::vector<std::string>& enrolled) {
-  std::set<std::string> now(enrolled.begin(), enrolled.end());
-  for (const std::string& device : enrolled) {
-    if (!announced_.contains(device)) announce(device);
-  }
-  for (const std::string& device : announced_) {
-    if (!now.contains(device)) withdraw(device);
-  }
-  announced_ = std::move(now);
-}
-
-void HomeAssistant::announce(std::string_view device) {
+void HomeAssistant::add(std::string_view device) {
+  if (!announced_.emplace(device).second) return;
   for (const Sensor& sensor : kDeviceSensors) waiting_.push_back(device_message(device, sensor));
 }
 
-void HomeAssistant::withdraw(std::string_view device) {
+void HomeAssistant::remove(std::string_view device) {
+  const auto found = announced_.find(device);
+  if (found == announced_.end()) return;
+  announced_.erase(found);
   for (const Sensor& sensor : kDeviceSensors) waiting_.push_back({topic(device, sensor), {}, true});
+}
+
+void HomeAssistant::follow(const LiveRegistry::Names& enrolled) {
+  std::vector<std::string> gone;
+  for (const std::string& device : announced_) {
+    if (!enrolled.contains(device)) gone.push_back(device);
+  }
+  for (const std::string& device : gone) remove(device);
+  for (const std::string& device : enrolled) add(device);
 }
 
 std::optional<Message> HomeAssistant::next(Time now) {

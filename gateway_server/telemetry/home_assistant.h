@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/base/rate_budget.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/intake/live_registry.h"
 #include "gateway_server/telemetry/gateway_name.h"
 
 namespace aflguard::gateway {
@@ -28,15 +28,17 @@ class HomeAssistant final {
   /// The broker may be a new one, which retains nothing: the gateway's sensors go again, and follow()
   /// announces every device again.
   void broker_changed();
-  /// Announces the devices that are new, and takes back the sensors of those that are not enrolled any more.
-  void follow(const std::vector<std::string>& enrolled);
+  /// Announces a device that is new.
+  void add(std::string_view device);
+  /// Takes back the sensors of a device that was announced.
+  void remove(std::string_view device);
+  /// remove() for every announced device that is not `enrolled`, add() for every one that is.
+  void follow(const LiveRegistry::Names& enrolled);
 
   /// The next message to publish, if one may go now.
   [[nodiscard]] std::optional<Message> next(Time now);
 
  private:
-  void announce(std::string_view device);
-  void withdraw(std::string_view device);
   [[nodiscard]] std::string topic(std::string_view owner, const Sensor& sensor) const;
   [[nodiscard]] std::string unique(std::string_view owner) const;
   [[nodiscard]] Message gateway_message(const Sensor& sensor) const;
@@ -47,7 +49,7 @@ class HomeAssistant final {
   const std::string prefix_;
   RateBudget budget_;
   std::deque<Message> waiting_;
-  std::set<std::string> announced_;  ///< devices
+  std::set<std::string, std::less<>> announced_;  ///< devices
 };
 
 }  // namespace aflguard::gateway

@@ -65,13 +65,14 @@ LiveFleet::LiveFleet(const LiveFleetOptions& options) : options_(options) {
   const std::vector<float> values = {1, 2, 3, 4};
   ASSERT_OK(write_npy(folder_ / "trusted-features.npy", features, {4, options.features}));
   ASSERT_OK(write_npy(folder_ / "trusted-values.npy", values, {4}));
-  ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
+  ASSERT_OK(DeviceBook::create(folder_ / "devices.db"));
+  book_ = DeviceBook::open(folder_ / "devices.db").value();
   ASSERT_OK(write_file_atomically(
       config(), "[fleet]\nname = \"orchard\"\n[broker]\nhost = \"localhost\"\nport = " +
                     std::to_string(broker_->port()) + "\n[identity]\ncertificate = \"" +
                     files_["gateway"].certificate.string() + "\"\nkey = \"" + files_["gateway"].key.string() +
                     "\"\nca = \"" + authority_->certificate().string() +
-                    "\"\n[devices]\nbook = \"devices.json\"\n[model]\npackage = \"model\"\n"
+                    "\"\n[devices]\nbook = \"devices.db\"\n[model]\npackage = \"model\"\n"
                     "[training]\nlearning_rate = " +
                     std::to_string(options.learning_rate) + "\nbatch_size = 1\n[guard]\nname = \"" +
                     options.guard + "\"\n" + options.guard_extra +
@@ -85,14 +86,13 @@ CertificateFiles LiveFleet::enrol(const std::string& name) {
   Device device;
   device.name = name;
   device.keys = {issue(name)};
-  book_.devices.push_back(device);
-  ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
+  ASSERT_OK(book_->add({&device, 1}));
   return files_.at(name);
 }
 
 CertificateFiles LiveFleet::renew(const std::string& name) {
-  book_.find(name)->keys = {issue(name)};
-  ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
+  const DeviceKey key = issue(name);
+  ASSERT_OK(book_->set_keys(name, {&key, 1}));
   return files_.at(name);
 }
 
@@ -106,8 +106,7 @@ DeviceKey LiveFleet::issue(const std::string& name) {
 }
 
 void LiveFleet::revoke(const std::string& name) {
-  book_.find(name)->revoked = true;
-  ASSERT_OK(write_device_book(folder_ / "devices.json", book_));
+  ASSERT_OK(book_->revoke(name));
 }
 
 void LiveFleet::start_gateway() {

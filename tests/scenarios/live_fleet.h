@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/book/device_book.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/messages.h"
 #include "core/envelope/piece_assembler.h"
 #include "core/envelope/refusal_message.h"
-#include "core/identity/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
 #include "core/transport_mqtt/mqtt_bus.h"
@@ -155,7 +155,7 @@ class LiveFleet final {
   TemporaryFolder folder_;
   std::optional<TestAuthority> authority_;
   std::optional<TestBroker> broker_;
-  DeviceBook book_;
+  std::optional<DeviceBook> book_;
   std::map<std::string, CertificateFiles> files_;
   ModelHash model_hash_{};
   std::size_t dimension_ = 0;

@@ -51,7 +51,7 @@ TEST("An update that is repeated under a new key, after the old one has ended, g
   const Bytes old = device->seal(update);
   const VerdictMessage first = device->insist(update);
   fleet.renew("pi-1");
-  fleet.wait_for_log("device book read again");
+  fleet.wait_for_log("the device book has changed");
   device.emplace(fleet, "pi-1");
   device->send(old);
   fleet.wait_for_refusals("unknown-key", 1);
@@ -102,6 +102,7 @@ TEST("Devices that are added and revoked while the gateway runs are known and re
   fleet.enrol("pi-2");
   HandDevice second(fleet, "pi-2");
   TEST_ASSERT_TRUE(second.insist(second.update(1, 0, 1)).accepted);
+  fleet.wait_for_log("2 devices, before 1");
   fleet.revoke("pi-2");
   fleet.wait_for_log("1 devices, before 2");
   second.send(second.seal(second.update(2, 0, 1)));

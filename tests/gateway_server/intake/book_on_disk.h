@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/identity/device_book.h"
+#include "core/book/device_book.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "tests/gateway_server/judging/fake_parts.h"
 #include "tests/support/test.h"
@@ -12,6 +12,8 @@ namespace aflguard::testing {
 /// A device book in a file, which a test changes.
 class BookOnDisk final {
  public:
+  BookOnDisk() { ASSERT_OK(DeviceBook::create(path())); }
+
   void add(const std::string& name) {
     DeviceKey key;
     key.public_key = OpensslSigner::generate().value().public_key();
@@ -20,25 +22,20 @@ class BookOnDisk final {
     Device device;
     device.name = name;
     device.keys.push_back(key);
-    book_.devices.push_back(device);
-    write();
+    ASSERT_OK(open().add({&device, 1}));
   }
-  void revoke(const std::string& name) {
-    book_.find(name)->revoked = true;
-    write();
-  }
-  void write() { ASSERT_OK(write_device_book(path(), book_)); }
+  void revoke(const std::string& name) { ASSERT_OK(open().revoke(name)); }
   [[nodiscard]] KeyId key_of(const std::string& name) const {
-    return key_id_of(book_.find(name)->keys.front().public_key);
+    return key_id_of(open().find(name).value()->keys.front().public_key);
   }
-  [[nodiscard]] std::filesystem::path path() const { return folder_ / "devices.json"; }
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / "devices.db"; }
+  [[nodiscard]] DeviceBook open() const { return DeviceBook::open(path()).value(); }
 
   SetClock clock;
   KeptLog log;
 
  private:
   TemporaryFolder folder_;
-  DeviceBook book_;
 };
 
 }  // namespace aflguard::testing

@@ -317,7 +317,7 @@ TEST("Only enrolled devices vote: one that is revoked is forgotten, and so is wh
   (void)bench.bound_after("pi-4", 6);
   TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5.5, bench.bound_after("pi-3", 4));  // 9, 5, 4, 6
   revoked = "pi-1";
-  bench.judge->voters_changed();
+  bench.judge->voters_changed({.everything = true});
   TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5, bench.bound_after("pi-3", 4));  // 5, 4, 6
   (void)bench.bound_after("pi-1", 9);                                    // was under way
   TEST_ASSERT_DOUBLE_WITHIN(1e-4, 3 * 5, bench.bound_after("pi-3", 4));

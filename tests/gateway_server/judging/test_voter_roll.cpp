@@ -36,7 +36,7 @@ void expect(const std::vector<ClientId>& wanted, const std::vector<ClientId>& go
 TEST("Without rules every device counts for ever") {
   VoterRoll::Devices devices = three_devices();
   VoterRoll roll;
-  expect({}, roll.take_departed(devices));
+  expect({}, roll.take_departed(devices, {.everything = true}));
   expect({}, roll.take_silent(1'000'000'000'000));
   TEST_ASSERT_TRUE(vote(roll, devices.at("pi-1"), 5000));
   expect({}, roll.take_silent(1'000'000'000'000));
@@ -69,13 +69,13 @@ TEST("A device that is not enrolled any more is named once, and again only after
   VoterRoll roll(
       {.silence = 10s, .is_enrolled = [&revoked](std::string_view name) { return name != revoked; }},
       devices);
-  expect({2}, roll.take_departed(devices));
-  expect({}, roll.take_departed(devices));
+  expect({2}, roll.take_departed(devices, {.everything = true}));
+  expect({}, roll.take_departed(devices, {.everything = true}));
   expect({3, 1}, roll.take_silent(100'000));  // pi-2 is not named twice
   revoked.clear();
-  expect({}, roll.take_departed(devices));
+  expect({}, roll.take_departed(devices, {.everything = true}));
   revoked = "pi-2";
-  expect({2}, roll.take_departed(devices));
+  expect({2}, roll.take_departed(devices, {.everything = true}));
 }
 
 TEST("An update that was under way when its device was revoked does not count") {
@@ -86,6 +86,6 @@ TEST("An update that was under way when its device was revoked does not count") 
       devices);
   revoked = "pi-1";
   TEST_ASSERT_FALSE(vote(roll, devices.at("pi-1"), 5000));
-  expect({}, roll.take_departed(devices));  // named already
+  expect({}, roll.take_departed(devices, {.everything = true}));  // named already
   expect({2, 3}, roll.take_silent(100'000));
 }

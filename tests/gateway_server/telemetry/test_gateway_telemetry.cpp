@@ -187,8 +187,9 @@ TEST("What was published of a revoked device is taken back") {
   TEST_ASSERT_FALSE(bench.retained.at(sensor).empty());
   TEST_ASSERT_FALSE(bench.retained.at(bench.topics.device_summary("pi-1")).empty());
   bench.book.revoke("pi-1");
-  TEST_ASSERT_TRUE(bench.registry->refresh());
-  bench.telemetry->follow_book();
+  const auto news = bench.registry->refresh();
+  TEST_ASSERT_TRUE(news.has_value());
+  bench.telemetry->follow_book(*news);
   for (int i = 0; i < 10; ++i) bench.tick_later(std::chrono::seconds(3));
   TEST_ASSERT_TRUE(bench.retained.at(sensor).empty());
   TEST_ASSERT_TRUE(bench.retained.at(bench.topics.device_summary("pi-1")).empty());

@@ -74,8 +74,9 @@ Json describe(const Device& device) {
           {"serials", std::move(serials)}};
 }
 
-void print_device(const fleet::Fleet& fleet, const std::string& name, const char* what, bool json) {
-  const Device& device = *fleet.book().find(name);
+Status print_device(const fleet::Fleet& fleet, const std::string& name, const char* what, bool json) {
+  TRY(const auto found, fleet.book().find(name));
+  const Device& device = *found;
   const std::string folder = fleet.folder().device(name).string();
   if (json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
@@ -86,6 +87,7 @@ void print_device(const fleet::Fleet& fleet, const std::string& name, const char
     std::printf("device '%s' %s; its certificate ends %s; its files are in %s\n", name.c_str(), what,
                 to_rfc3339(end_of(device)).c_str(), folder.c_str());
   }
+  return {};
 }
 
 Status add(const DeviceOptions& options) {
@@ -94,8 +96,7 @@ Status add(const DeviceOptions& options) {
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.add_device(wanted, *authority, clock)));
-  print_device(fleet, options.name, "is enrolled", options.json);
-  return {};
+  return print_device(fleet, options.name, "is enrolled", options.json);
 }
 
 Status renew(const DeviceOptions& options) {
@@ -104,8 +105,7 @@ Status renew(const DeviceOptions& options) {
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
   TRY_STATUS(about_request(options, fleet.renew_device(wanted, *authority, clock)));
-  print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
-  return {};
+  return print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
 }
 
 Status list(const DeviceOptions& options) {
@@ -113,16 +113,19 @@ Status list(const DeviceOptions& options) {
   if (options.json) {
     Json document = {
         {"schema", "aflguard-device-list-1"}, {"fleet", fleet.settings().name}, {"devices", Json::array()}};
-    for (const Device& device : fleet.book().devices) document["devices"].push_back(describe(device));
+    TRY_STATUS(fleet.book().each([&](const Device& device) -> Status {
+      document["devices"].push_back(describe(device));
+      return {};
+    }));
     std::printf("%s\n", document.dump(2).c_str());
     return {};
   }
   std::printf("%-24s %-8s %-21s %s\n", "name", "state", "certificate ends", "enrolled");
-  for (const Device& device : fleet.book().devices) {
+  return fleet.book().each([](const Device& device) -> Status {
     std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device),
                 to_rfc3339(end_of(device)).c_str(), to_rfc3339(device.enrolled).c_str());
-  }
-  return {};
+    return {};
+  });
 }
 
 Status revoke(const DeviceOptions& options) {
@@ -130,8 +133,8 @@ Status revoke(const DeviceOptions& options) {
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const auto authority, open_authority(fleet.folder()));
   const auto outcome = fleet::cut_off_device(fleet, options.name, *authority, clock, fleet::kCutOffTimeout);
-  const Device* device = fleet.book().find(options.name);
-  if (!outcome.ok() && device != nullptr && device->revoked) {
+  TRY(const auto device, fleet.book().find(options.name));
+  if (!outcome.ok() && device && device->revoked) {
     return Error{outcome.error().kind, "device '" + options.name +
                                            "' is revoked in the book and the lists, but perhaps not at the "
                                            "broker: " +

@@ -120,7 +120,7 @@ Status refresh(const FleetOptions& options) {
   TRY(auto fleet, fleet::Fleet::open(options.folder));
   TRY(const auto authority, open_authority(fleet.folder()));
   TRY_STATUS(fleet.refresh_broker(*authority, clock));
-  std::printf("%s/broker is up to date with fleet.toml and devices.json\n", fleet.folder().root.c_str());
+  std::printf("%s/broker is up to date with fleet.toml and devices.db\n", fleet.folder().root.c_str());
   return tell_broker(fleet);
 }
 
