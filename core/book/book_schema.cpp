@@ -6,7 +6,7 @@ namespace aflguard {
 namespace {
 
 constexpr const char* kApplication = "1094930498";  // "ADBK", in the header of the file
-constexpr const char* kVersion = "1";
+constexpr const char* kBookVersion = "1";
 
 // Counts follow from triggers, so that every writer keeps them.
 constexpr const char* kTables = R"sql(
@@ -73,7 +73,7 @@ constexpr std::array kRowChecks = {
 
 Status make_book_tables(SqliteDatabase& database, std::string_view identity) {
   TRY_STATUS(database.run("BEGIN IMMEDIATE; PRAGMA application_id = " + std::string(kApplication) +
-                          "; PRAGMA user_version = " + kVersion + ";" + kTables));
+                          "; PRAGMA user_version = " + kBookVersion + ";" + kTables));
   TRY(auto insert, database.prepare("INSERT INTO book VALUES (1, ?, 0, 0, 0)"));
   TRY_STATUS(insert.bind(identity).run());
   return database.run("COMMIT");
@@ -83,8 +83,8 @@ Status check_book_version(SqliteDatabase& database) {
   TRY(const std::string application, database.query_text("PRAGMA application_id"));
   if (application != kApplication) return corrupt("it has other contents");
   TRY(const std::string version, database.query_text("PRAGMA user_version"));
-  if (version == kVersion) return {};
-  return unsupported("its version is " + version + ", this program knows " + kVersion +
+  if (version == kBookVersion) return {};
+  return unsupported("its version is " + version + ", this program knows " + kBookVersion +
                      ": a newer program wrote it");
 }
 

@@ -343,13 +343,28 @@ Status DeviceBook::each_revoked(const std::function<Status(const Device&)>& take
   return read_devices(internals_->database(), "WHERE d.revoked = 1", take);
 }
 
-Status DeviceBook::each_active_name(const std::function<void(std::string_view)>& take) {
-  TRY(auto rows, internals_->database().prepare("SELECT name FROM devices WHERE revoked = 0 ORDER BY name"));
+namespace {
+
+Status read_names(SqliteStatement& rows, const std::function<void(std::string_view)>& take) {
   while (true) {
     TRY(const bool more, rows.step());
     if (!more) return {};
     take(rows.text(0));
   }
+}
+
+}  // namespace
+
+Status DeviceBook::each_active_name(const std::function<void(std::string_view)>& take) {
+  TRY(auto rows, internals_->database().prepare("SELECT name FROM devices WHERE revoked = 0 ORDER BY name"));
+  return read_names(rows, take);
+}
+
+Status DeviceBook::each_name(const std::string& prefix, const std::function<void(std::string_view)>& take) {
+  TRY(auto rows, internals_->database().prepare("SELECT name FROM devices WHERE name >= ? AND name < ?"));
+  const std::string end = prefix + "\x7f";  // behind every letter of a name
+  rows.bind(std::string_view(prefix)).bind(std::string_view(end));
+  return read_names(rows, take);
 }
 
 Result<std::optional<std::vector<BookChange>>> DeviceBook::changed_since(std::uint64_t revision,

@@ -69,6 +69,9 @@ class DeviceBook final {
   [[nodiscard]] Status each_revoked(const std::function<Status(const Device&)>& take);
   /// In the order of names.
   [[nodiscard]] Status each_active_name(const std::function<void(std::string_view)>& take);
+  /// Names that begin so, those of revoked devices too.
+  [[nodiscard]] Status each_name(const std::string& prefix,
+                                 const std::function<void(std::string_view)>& take);
   /// Those that changed since a revision, none when there are more than `limit`.
   [[nodiscard]] Result<std::optional<std::vector<BookChange>>> changed_since(std::uint64_t revision,
                                                                              std::size_t limit);

@@ -131,19 +131,7 @@ Result<Device> Fleet::find(const std::string& name) const {
 }
 
 Status Fleet::add_device(const DeviceRequest& order, CertificateAuthority& authority, const Clock& clock) {
-  TRY_STATUS(check_device_name(order.name));
-  TRY(const auto known, book_->find(order.name));
-  if (known) {
-    return invalid_input("the fleet has a device '" + order.name + "' already" +
-                         (known->revoked ? ", a revoked one; choose another name"
-                                         : "; aflguard device renew gives it a new certificate"));
-  }
-  if (order.name == kReleaseName) {
-    return invalid_input("device 'release': the name is the fleet's own; choose another");
-  }
-  if (viewers_.find(order.name) != nullptr) {
-    return invalid_input("the fleet has a viewer '" + order.name + "' already; choose another name");
-  }
+  TRY_STATUS(check_new_name(order.name));
   TRY(const Order filled, fill(order, settings_, authority, clock));
   TRY_STATUS(check_new_key(*book_, filled.certificate.public_key));
   // The book decides who belongs to the fleet. A folder of a device that is not in it is what an interrupted
@@ -242,10 +230,15 @@ Status Fleet::renew_role(FleetRole role, CertificateAuthority& authority, const 
   return internal_error("no such role");
 }
 
-Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
+Status check_bundled(const Fleet& fleet, const std::string& name) {
   TRY(const auto device, fleet.book().find(name));
   if (!device) return no_such_device(fleet.book(), name);
   if (device->revoked) return invalid_input("device '" + name + "' is revoked; there is no bundle for it");
+  return {};
+}
+
+Result<std::string> device_bundle(const Fleet& fleet, const std::string& name) {
+  TRY_STATUS(check_bundled(fleet, name));
   TarArchive archive;
   TRY_STATUS(add_folder(archive, fleet.folder().device(name), ""));
   std::error_code error;

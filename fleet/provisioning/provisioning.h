@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/book/device_book.h"
 #include "core/system/folder_lock.h"
@@ -17,6 +19,7 @@
 #include "fleet/folder/fleet_settings.h"
 #include "fleet/folder/viewer_book.h"
 #include "fleet/provisioning/certificate_authority.h"
+#include "fleet/provisioning/device_list.h"
 
 namespace aflguard::fleet {
 
@@ -60,6 +63,15 @@ class Fleet final {
   /// Enrols a device and makes DIR/devices/NAME. kInvalidInput when the name was ever used.
   [[nodiscard]] Status add_device(const DeviceRequest& order, CertificateAuthority& authority,
                                   const Clock& clock);
+  /// Enrols many. Everything is checked before anything is written: kInvalidInput, with the place in the
+  /// list, for a name or key that is there already. After that, a failure leaves a multiple of a thousand
+  /// enrolled.
+  [[nodiscard]] Status add_devices(std::span<const ListedDevice> devices, std::optional<int> days,
+                                   CertificateAuthority& authority, const Clock& clock, Progress& progress);
+  /// One more than the highest number that follows `prefix` in a device's name; 1 when there is none.
+  [[nodiscard]] Result<std::size_t> next_number(const std::string& prefix) const;
+  /// Devices that are not revoked and whose names begin so.
+  [[nodiscard]] Result<std::vector<std::string>> active_names(const std::string& prefix) const;
   /// A new key and certificate for an enrolled device. The old ones stay good until they end, so nothing has
   /// to happen at the same moment; configuration in DIR/devices/NAME stays as it is.
   [[nodiscard]] Status renew_device(const DeviceRequest& order, CertificateAuthority& authority,
@@ -94,7 +106,11 @@ class Fleet final {
         book_(std::make_unique<DeviceBook>(std::move(book))),
         viewers_(std::move(viewers)),
         lock_(std::move(lock)) {}
+  class Enrolment;
   [[nodiscard]] Result<Device> find(const std::string& name) const;
+  [[nodiscard]] Status check_new_name(const std::string& name) const;
+  [[nodiscard]] Status check_new_devices(std::span<const ListedDevice> devices,
+                                         CertificateAuthority& authority, Progress& progress) const;
   [[nodiscard]] Result<Viewer*> find_viewer(const std::string& name);
   [[nodiscard]] Status enter_viewer(const std::string& name, std::optional<int> days,
                                     CertificateAuthority& authority, const Clock& clock);
@@ -107,9 +123,17 @@ class Fleet final {
   FolderLock lock_;
 };
 
+/// kInvalidInput for a revoked device, kNotFound for one that was never enrolled.
+[[nodiscard]] Status check_bundled(const Fleet& fleet, const std::string& name);
+
 /// What goes to the board, as a tar archive: DIR/devices/NAME with its folders, and the fleet's model, if it
 /// has one. kInvalidInput for a revoked device, and for links and special files in there.
 [[nodiscard]] Result<std::string> device_bundle(const Fleet& fleet, const std::string& name);
+
+/// device_bundle() of each into `folder`/NAME.tar, which only its owner can read. Every name is looked up
+/// before anything is written; archives that are there are replaced.
+[[nodiscard]] Status write_device_bundles(const Fleet& fleet, std::span<const std::string> names,
+                                          const std::filesystem::path& folder, Progress& progress);
 
 /// The folder of a viewer as a tar archive. kInvalidInput for a revoked one.
 [[nodiscard]] Result<std::string> viewer_bundle(const Fleet& fleet, const std::string& name);

@@ -104,6 +104,26 @@ std::string requested_name(X509_REQ* request) {
   return text.data();
 }
 
+/// A request whose maker has the key, and that is for no other name.
+Result<OpensslRequest> checked_request(std::string_view pem, const std::string& wanted) {
+  OpensslRequest request = request_from_pem(pem);
+  if (!request) {
+    return openssl_error(ErrorKind::kInvalidInput, "it is not a certificate signing request in PEM");
+  }
+  EVP_PKEY* const key = X509_REQ_get0_pubkey(request.get());
+  TRY([[maybe_unused]] const PublicKey usable, public_key_of(key));
+  if (X509_REQ_verify(request.get(), key) != 1) {
+    return openssl_error(ErrorKind::kInvalidInput,
+                         "the request's signature is wrong: it was damaged, or its maker lacks the key");
+  }
+  const std::string name = requested_name(request.get());
+  if (!name.empty() && name != wanted) {
+    return invalid_input("the request is for '" + (is_identifier(name) ? name : "(no name)") +
+                         "', not for '" + wanted + "'; use the request that this device made");
+  }
+  return request;
+}
+
 /// The number of a list; -1 when it has none.
 long seed_from_name(const X509_CRL* list) {
   const OpensslInteger number(
@@ -237,22 +257,14 @@ Result<IssuedCertificate> OpensslAuthority::issue_for_key(std::string_view priva
 
 Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view request_pem,
                                                               const CertificateOptions& terms) {
-  const OpensslRequest request = request_from_pem(request_pem);
-  if (!request) {
-    return openssl_error(ErrorKind::kInvalidInput, "it is not a certificate signing request in PEM");
-  }
-  EVP_PKEY* const key = X509_REQ_get0_pubkey(request.get());
-  TRY([[maybe_unused]] const PublicKey usable, public_key_of(key));
-  if (X509_REQ_verify(request.get(), key) != 1) {
-    return openssl_error(ErrorKind::kInvalidInput,
-                         "the request's signature is wrong: it was damaged, or its maker lacks the key");
-  }
-  const std::string name = requested_name(request.get());
-  if (!name.empty() && name != terms.name) {
-    return invalid_input("the request is for '" + (is_identifier(name) ? name : "(no name)") +
-                         "', not for '" + terms.name + "'; use the request that this device made");
-  }
-  return state_->sign(key, terms);
+  TRY(const OpensslRequest request, checked_request(request_pem, terms.name));
+  return state_->sign(X509_REQ_get0_pubkey(request.get()), terms);
+}
+
+Result<PublicKey> OpensslAuthority::requested_key(std::string_view request_pem,
+                                                  const std::string& name) const {
+  TRY(const OpensslRequest request, checked_request(request_pem, name));
+  return public_key_of(X509_REQ_get0_pubkey(request.get()));
 }
 
 Result<std::string> OpensslAuthority::new_password() {

@@ -63,6 +63,30 @@ TEST("A fleet is made, devices are enrolled, listed, renewed, bundled and revoke
   ASSERT_CONTAINS(session.run("device list").output, "pi-2                     revoked");
 }
 
+TEST("Many devices are enrolled and bundled with one command each, from numbers or a list") {
+  const FleetSession session;
+  session.init();
+  ASSERT_CONTAINS(session.expect(0, "device add --count 3 --prefix pi-"),
+                  "3 devices are enrolled, 'pi-1' to 'pi-3'");
+  const Json added = session.json("device add --count 2 --prefix pi-");
+  TEST_ASSERT_EQUAL_STRING("pi-4", added.at("first").get<std::string>().c_str());
+  TEST_ASSERT_EQUAL_INT(2, added.at("count").get<int>());
+  ASSERT_OK(write_file_atomically(session.folder / "list.csv", "cam-1\ncam-2\n"));
+  ASSERT_CONTAINS(session.expect(0, "device add --from list.csv"), "2 devices are enrolled");
+  ASSERT_CONTAINS(session.expect(1, "device add --from list.csv"),
+                  "list.csv, line 1: the fleet has a device 'cam-1' already");
+  TEST_ASSERT_EQUAL_size_t(7, session.json("device list").at("devices").size());
+  ASSERT_CONTAINS(session.expect(0, "device bundle --prefix cam- -o bundles"), "2 bundles are in bundles");
+  TEST_ASSERT_TRUE(fs::exists(session.folder / "bundles/cam-2.tar"));
+  ASSERT_CONTAINS(session.expect(0, "device bundle --from list.csv -o others"), "2 bundles are in others");
+  ASSERT_CONTAINS(session.expect(1, "device bundle --prefix x -o none"), "begins with 'x'");
+  (void)session.expect(2, "device add --count 3");
+  (void)session.expect(2, "device add --prefix pi-");
+  (void)session.expect(2, "device add --count 0 --prefix pi-");
+  ASSERT_CONTAINS(session.run("device add --count 99999999 --prefix pi-").output, "10000000");
+  (void)session.expect(2, "device add pi-9 --count 3 --prefix pi-");
+}
+
 TEST("Mistakes end with code 1 and one line, wrong usage with code 2") {
   const FleetSession session;
   ASSERT_CONTAINS(session.expect(1, "device list"), "fleet is not a fleet folder");

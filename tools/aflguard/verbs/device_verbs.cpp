@@ -32,6 +32,9 @@ struct DeviceOptions {
   bool boot = false;
   std::vector<std::string> packages;
   std::string ssh_keys;
+  std::size_t count = 0;
+  std::string prefix;
+  std::string list;
   bool json = false;
 };
 
@@ -90,7 +93,35 @@ Status print_device(const fleet::Fleet& fleet, const std::string& name, const ch
   return {};
 }
 
+/// Those that --count and --prefix, or --from, mean.
+Result<std::vector<fleet::ListedDevice>> many(const fleet::Fleet& fleet, const DeviceOptions& options) {
+  if (!options.list.empty()) return fleet::read_device_list(options.list);
+  TRY(const std::size_t first, fleet.next_number(options.prefix));
+  return fleet::numbered_devices(options.prefix, first, options.count);
+}
+
+Status add_many(const DeviceOptions& options) {
+  const SystemClock clock;
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const auto devices, many(fleet, options));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  StderrProgress progress;
+  TRY_STATUS(fleet.add_devices(devices, options.days, *authority, clock, progress));
+  const std::string folder = fleet.folder().devices().string();
+  if (options.json) {
+    const Json document = {
+        {"schema", "aflguard-devices-added-1"}, {"fleet", fleet.settings().name}, {"count", devices.size()},
+        {"first", devices.front().name},        {"last", devices.back().name},    {"folder", folder}};
+    std::printf("%s\n", document.dump(2).c_str());
+  } else {
+    std::printf("%zu devices are enrolled, '%s' to '%s'; their files are in %s\n", devices.size(),
+                devices.front().name.c_str(), devices.back().name.c_str(), folder.c_str());
+  }
+  return {};
+}
+
 Status add(const DeviceOptions& options) {
+  if (options.name.empty()) return add_many(options);
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
@@ -187,8 +218,28 @@ Status boot_bundle(const DeviceOptions& options) {
   return {};
 }
 
+/// One archive for each, in a folder that only its owner can read.
+Status bundle_many(const DeviceOptions& options) {
+  TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  std::vector<std::string> names;
+  if (options.list.empty()) {
+    TRY(names, fleet.active_names(options.prefix));
+    if (names.empty())
+      return not_found("the fleet has no device whose name begins with '" + options.prefix + "'");
+  } else {
+    TRY(const auto devices, fleet::read_device_list(options.list));
+    for (const fleet::ListedDevice& device : devices) names.push_back(device.name);
+  }
+  StderrProgress progress;
+  TRY_STATUS(fleet::write_device_bundles(fleet, names, options.output, progress));
+  std::printf("%zu bundles are in %s, NAME.tar each; they hold the devices' keys: show them to nobody\n",
+              names.size(), options.output.c_str());
+  return {};
+}
+
 Status bundle(const DeviceOptions& options) {
   if (options.boot) return boot_bundle(options);
+  if (options.name.empty()) return bundle_many(options);
   TRY(const auto fleet, fleet::Fleet::open(options.fleet));
   TRY(const std::string archive, fleet::device_bundle(fleet, options.name));
   TRY_STATUS(warn_of_missing_samples(fleet, options.name));
@@ -218,9 +269,28 @@ void add_device_verbs(CLI::App& app, Action& action) {
       "AFLGUARD_FLEET stands for --fleet.\n\nExample:\n  aflguard device add pi-1 --fleet greenhouse");
 
   const VerbGroup<DeviceOptions> verbs(*device, options, action);
-  CLI::App* verb = verbs.add({"add", "Enrol a device", "aflguard device add pi-1 --fleet greenhouse"}, add);
+  CLI::App* verb = verbs.add({"add", "Enrol a device, or many",
+                              "aflguard device add pi-1 --fleet greenhouse\n  aflguard device add --count "
+                              "1000 --prefix pi- --fleet greenhouse\n  aflguard device add --from boards.csv "
+                              "--fleet greenhouse"},
+                             add);
   add_certificate_options(verb, *options);
-  verb->add_option("name", options->name, "Its name, which no device had before")->required();
+  CLI::Option* request = verb->get_option("--csr");
+  CLI::Option_group* which = verb->add_option_group("which");
+  which->require_option(1);
+  which->add_option("name", options->name, "Its name, which no device had before");
+  CLI::Option* count = which
+                           ->add_option("--count", options->count,
+                                        "So many, PREFIX1, PREFIX2, ...; numbers go on where the fleet's end")
+                           ->check(CLI::Range(std::size_t{1}, kMaxDevicesInBook))
+                           ->excludes(request);
+  verb->add_option("--prefix", options->prefix, "With --count: how their names begin")->needs(count);
+  count->needs(verb->get_option("--prefix"));
+  which
+      ->add_option("--from", options->list,
+                   "A file with a name on each line, and after a comma the file of a signing request, if the "
+                   "key was made on the device")
+      ->excludes(request);
   verb->add_flag("--json", options->json, "Print one JSON document");
 
   verb = verbs.add({"renew", "A new certificate; the old one stays good until it ends",
@@ -242,17 +312,24 @@ void add_device_verbs(CLI::App& app, Action& action) {
   verb->add_flag("--json", options->json, "Print one JSON document");
 
   verb =
-      verbs.add({"bundle", "One file with everything that goes to the board",
+      verbs.add({"bundle", "One file with everything that goes to the board, for one device or many",
                  "aflguard device bundle pi-1 --fleet greenhouse -o pi-1.tar\n  aflguard device bundle pi-1 "
                  "--fleet greenhouse "
-                 "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot"},
+                 "--boot --ssh-key ~/.ssh/id_ed25519.pub -o pi-1-boot\n  aflguard device bundle --prefix pi- "
+                 "--fleet greenhouse -o bundles"},
                 bundle);
-  verb->add_option("name", options->name, "An enrolled device")->required();
-  verb->add_option("-o,--output", options->output, "The tar archive to write; with --boot, the folder")
+  CLI::Option_group* bundled = verb->add_option_group("which");
+  bundled->require_option(1);
+  CLI::Option* one = bundled->add_option("name", options->name, "An enrolled device");
+  bundled->add_option("--prefix", options->prefix, "Every enrolled device whose name begins so");
+  bundled->add_option("--from", options->list, "The devices of a list, as for 'device add'");
+  verb->add_option("-o,--output", options->output,
+                   "The tar archive to write; with --boot, --prefix or --from, the folder")
       ->required();
   CLI::Option* boot = verb->add_flag("--boot", options->boot,
                                      "Make a folder with all that goes to the boot partition of a stock "
-                                     "Raspberry Pi OS (64 bit); not tried on a real board yet");
+                                     "Raspberry Pi OS (64 bit); not tried on a real board yet")
+                          ->needs(one);
   // One value each: what follows it is the device's name.
   verb->add_option("--deb", options->packages,
                    "With --boot: the client's package for arm64; otherwise what ./run package has made")
