@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "bench/bench_result.h"
+#include "bench/offline/offline_gateway.h"
+#include "bench/offline/scratch_folder.h"
 #include "core/aggregation/reference_update.h"
 #include "core/base/random.h"
 #include "core/book/device_book.h"
@@ -35,27 +37,6 @@ constexpr const char* kFleet = "bench";
 /// Publishers sign a round's updates before it begins, all on the version of that moment.
 constexpr std::size_t kMaxDelay = 1'000'000;
 constexpr double kLearningRate = 1e-9;  // the model moves, and stays where its gradient is what devices send
-
-/// A folder on a disk, where there is one: /tmp is often memory.
-Result<StagedDirectory> scratch_folder() {
-  std::error_code ignored;
-  const fs::path parent = fs::is_directory("/var/tmp", ignored) ? "/var/tmp" : fs::temp_directory_path();
-  return StagedDirectory::create(parent / ("aflguard-bench-" + std::to_string(::getpid())), true);
-}
-
-/// Noise of MNIST's shape: its gradient costs what any other's costs.
-Dataset noise(std::size_t samples) {
-  Dataset data;
-  Random random(7);
-  std::vector<float> features(samples * 28 * 28);
-  for (float& value : features) value = static_cast<float>(random.uniform());
-  data.sample_shape = {1, 28, 28};
-  data.classes = 10;
-  data.features = std::move(features);
-  for (std::size_t i = 0; i < samples; ++i)
-    data.labels.push_back(static_cast<std::int64_t>(random.below(10)));
-  return data;
-}
 
 std::size_t count_verdicts(std::string_view log) {
   std::size_t verdicts = 0;
@@ -134,7 +115,7 @@ Status BenchFleet::make_learning(const ModelPackage& package) {
   if (model_ == BenchModel::kSmall) {
     return write_npy(scratch_.path() / "update.npy", std::vector<float>(dimension_, 1e-3F), {dimension_});
   }
-  const Dataset trusted = noise(kTrustedSamples);
+  const Dataset trusted = noise_samples(kTrustedSamples);
   TRY_STATUS(write_npy(folder_.gateway() / "features.npy", std::get<std::vector<float>>(trusted.features),
                        {kTrustedSamples, 1, 28, 28}));
   TRY_STATUS(write_npy(folder_.gateway() / "labels.npy", trusted.labels, {kTrustedSamples}));

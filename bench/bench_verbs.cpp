@@ -11,6 +11,7 @@
 #include "bench/bench_monitor.h"
 #include "bench/bench_train.h"
 #include "bench/bench_watch.h"
+#include "bench/offline/offline_bench.h"
 #include "core/system/stop_signal.h"
 
 namespace aflguard::bench {
@@ -196,6 +197,83 @@ void add_device_crowd(CLI::App& app, Action& action) {
   });
 }
 
+std::vector<BenchResult> results_of(const std::vector<OfflineFigure>& figures) {
+  std::vector<BenchResult> results;
+  for (const OfflineFigure& figure : figures) {
+    BenchResult result;
+    result.name = figure.name;
+    result.value = figure.value;
+    result.unit = figure.unit;
+    result.baseline_name = figure.baseline_name;
+    if (!figure.baseline_name.empty()) result.baseline_value = figure.baseline;
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+void add_scale(CLI::App& app, Action& action) {
+  struct Options {
+    BenchScaleOptions scale;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("scale", "What a gateway costs with more and more enrolled devices");
+  verb->footer("Example:\n  aflguard bench scale --devices 1000 --devices 100000 --json\nNeeds no broker.");
+  verb->add_option("--devices", options->scale.devices, "Enrolled devices; may be repeated")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  verb->add_option("--updates", options->scale.each.updates, "Updates, each of another device")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--seconds", options->scale.each.silence_seconds, "Length of the silence")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->scale.stop = [&stop] { return stop->requested(); };
+      TRY(const auto figures, bench_scale(options->scale, progress));
+      print("scale", results_of(figures), options->json);
+      return {};
+    };
+  });
+}
+
+void add_day(CLI::App& app, Action& action) {
+  struct Options {
+    BenchDayOptions day;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "day", "The busiest part of a very large fleet's day, in virtual time, and what hardware it needs");
+  verb->footer(
+      "Example:\n  aflguard bench day --devices 100000 --updates 2000 --json\nNeeds no broker. The slice of "
+      "the day is as long as the fleet needs for --updates; docs/scale.md has the assumptions.");
+  verb->add_option("--devices", options->day.devices, "Enrolled devices; may be repeated")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  verb->add_option("--updates", options->day.each.updates, "Updates of 140,000 numbers in each slice")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  verb->add_option("--cores", options->day.each.cores, "Of the gateway, in virtual time")
+      ->check(CLI::Range(0.1, 1024.0))
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      StderrProgress progress;
+      TRY(const auto stop, StopSignal::install([] {}));
+      options->day.each.stop = [&stop] { return stop->requested(); };
+      TRY(const auto figures, bench_day(options->day, progress));
+      print("day", results_of(figures), options->json);
+      return {};
+    };
+  });
+}
+
 /// A benchmark with a crowd of devices that publish their status.
 template <typename CrowdOptions>
 struct CrowdBenchmark {
@@ -250,6 +328,8 @@ void add_bench_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog)
   add_bytes(app, action, catalog);
   add_gateway(app, action);
   add_device_crowd(app, action);
+  add_scale(app, action);
+  add_day(app, action);
   add_crowd<BenchWatchOptions>(
       app, action,
       {"watch", "What it costs a gateway to watch many devices and tell of them",

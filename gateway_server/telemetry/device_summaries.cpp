@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kWeight = 1.0 / 16;  // of the newest in a running mean
 constexpr std::size_t kFewestForTrend = 4;
+constexpr int kMostSkipped = 1000;  // at a time
 
 /// The mean of the first few, a running mean afterwards.
 void average_in(double& mean, std::uint64_t& count, double value) {
@@ -35,7 +36,8 @@ LastVerdict last_verdict(const JudgedUpdate& last) {
 
 void DeviceSummaries::add(const std::string& device, std::uint64_t accepted, std::uint64_t rejected,
                           std::int64_t last_seen_ms) {
-  Entry& entry = entries_[device];
+  // In the order of names, where the caller has many.
+  Entry& entry = entries_.try_emplace(entries_.end(), device)->second;
   entry.accepted = accepted;
   entry.rejected = rejected;
   entry.last_seen_ms = last_seen_ms;
@@ -47,13 +49,15 @@ void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
   entry.accepted = update.accepted;
   entry.rejected = update.rejected;
   entry.last_seen_ms = update.time_ms;
-  entry.last = update;
-  entry.recent.push_back(
+  if (!entry.verdicts) entry.verdicts = std::make_unique<Verdicts>();
+  Verdicts& verdicts = *entry.verdicts;
+  verdicts.last = update;
+  verdicts.recent.push_back(
       {from_milliseconds(update.time_ms), verdict.distance, verdict.bound, verdict.accepted});
-  if (entry.recent.size() > kMaxRecentVerdicts) entry.recent.pop_front();
-  average_in(entry.rejected_share, entry.verdicts, verdict.accepted ? 0 : 1);
+  if (verdicts.recent.size() > kMaxRecentVerdicts) verdicts.recent.pop_front();
+  average_in(verdicts.rejected_share, verdicts.count, verdict.accepted ? 0 : 1);
   if (const auto ratio = ratio_of(verdict.distance, verdict.bound)) {
-    average_in(entry.ratio, entry.ratios, *ratio);
+    average_in(verdicts.ratio, verdicts.ratios, *ratio);
   }
   make_due(update.device, entry, now);
 }
@@ -92,8 +96,10 @@ std::vector<std::string> DeviceSummaries::forget_unless(const std::function<bool
   return gone;
 }
 
+/// Costs the same for any number of devices: next() finds them one after the other.
 void DeviceSummaries::all_due(Time now) {
-  for (auto& [device, entry] : entries_) make_due(device, entry, now);
+  again_.emplace();
+  again_since_ = now;
 }
 
 void DeviceSummaries::make_due(const std::string& device, Entry& entry, Time now) {
@@ -103,19 +109,47 @@ void DeviceSummaries::make_due(const std::string& device, Entry& entry, Time now
 }
 
 std::optional<DeviceSummaries::Due> DeviceSummaries::next(Time now, WallTime wall) {
-  if (queue_.empty() || queue_.begin()->first > now || !budget_.take(now)) return std::nullopt;
+  const bool changed = !queue_.empty() && queue_.begin()->first <= now;
+  if ((!changed && !again_) || !budget_.take(now)) return std::nullopt;
+  if (again_ && (!changed || !again_last_)) {
+    again_last_ = true;
+    if (const auto device = next_again()) return tell(*device, entries_.find(*device)->second, now, wall);
+  }
+  again_last_ = false;
+  if (!changed) return std::nullopt;
   const auto node = queue_.extract(queue_.begin());
-  const std::string& device = node.value().second;
-  Entry& entry = entries_.find(device)->second;
+  Entry& entry = entries_.find(node.value().second)->second;
   entry.due.reset();
+  return tell(node.value().second, entry, now, wall);
+}
+
+DeviceSummaries::Due DeviceSummaries::tell(const std::string& device, Entry& entry, Time now, WallTime wall) {
   entry.told = now;
   return Due{device, to_json(summary(device, entry, wall))};
 }
 
+/// The next that has not been told again, and will not be for another reason. None for now when that takes
+/// long to find.
+std::optional<std::string> DeviceSummaries::next_again() {
+  auto entry = entries_.lower_bound(*again_);
+  for (int skipped = 0; entry != entries_.end() && skipped < kMostSkipped; ++entry, ++skipped) {
+    const Time told = entry->second.told;
+    if (entry->second.due || (told != Time{} && told >= again_since_)) continue;
+    again_ = entry->first + '\0';
+    return entry->first;
+  }
+  if (entry == entries_.end()) {
+    again_.reset();
+  } else {
+    again_ = entry->first;
+  }
+  return std::nullopt;
+}
+
 /// The slope of distance / bound over the latest verdicts, by least squares.
-std::optional<double> DeviceSummaries::trend(const Entry& entry) {
+std::optional<double> DeviceSummaries::trend(const Verdicts& verdicts) {
   std::vector<double> ratios;
-  for (const JudgedDistance& recent : entry.recent) {
+  for (const JudgedDistance& recent : verdicts.recent) {
     if (const auto ratio = ratio_of(*recent.distance, *recent.bound)) ratios.push_back(*ratio);
   }
   if (ratios.size() < kFewestForTrend) return std::nullopt;
@@ -138,11 +172,14 @@ DeviceSummary DeviceSummaries::summary(const std::string& device, const Entry& e
   summary.accepted = entry.accepted;
   summary.rejected = entry.rejected;
   summary.refused = entry.refused;
-  if (entry.verdicts > 0) summary.recent_rejected_share = entry.rejected_share;
-  if (entry.last) summary.last = last_verdict(*entry.last);
-  summary.recent.assign(entry.recent.begin(), entry.recent.end());
-  if (entry.ratios > 0) summary.distance_ratio = entry.ratio;
-  summary.distance_trend = trend(entry);
+  if (entry.verdicts) {
+    const Verdicts& verdicts = *entry.verdicts;
+    summary.recent_rejected_share = verdicts.rejected_share;
+    summary.last = last_verdict(*verdicts.last);
+    summary.recent.assign(verdicts.recent.begin(), verdicts.recent.end());
+    if (verdicts.ratios > 0) summary.distance_ratio = verdicts.ratio;
+    summary.distance_trend = trend(verdicts);
+  }
   if (entry.last_seen_ms > 0) summary.last_seen = from_milliseconds(entry.last_seen_ms);
   return summary;
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,28 +51,37 @@ class DeviceSummaries final {
   [[nodiscard]] std::optional<Due> next(Time now, WallTime wall);
 
  private:
+  /// What the latest verdicts say; a device that has had none since the start needs no room for it.
+  struct Verdicts {
+    std::optional<JudgedUpdate> last;
+    std::deque<JudgedDistance> recent;  ///< at most kMaxRecentVerdicts
+    std::uint64_t count = 0;            ///< that the running means have seen
+    double rejected_share = 0;
+    std::uint64_t ratios = 0;
+    double ratio = 0;
+  };
   struct Entry {
     std::uint64_t accepted = 0;
     std::uint64_t rejected = 0;
     std::uint64_t refused = 0;
     std::int64_t last_seen_ms = 0;
     DeviceState state = DeviceState::kUnknown;
-    std::optional<JudgedUpdate> last;
-    std::deque<JudgedDistance> recent;  ///< at most kMaxRecentVerdicts
-    std::uint64_t verdicts = 0;         ///< that the running means have seen
-    double rejected_share = 0;
-    std::uint64_t ratios = 0;
-    double ratio = 0;
+    std::unique_ptr<Verdicts> verdicts;  ///< null: none since the start
     Time told{};
     std::optional<Time> due;
   };
   void make_due(const std::string& device, Entry& entry, Time now);
   [[nodiscard]] static DeviceSummary summary(const std::string& device, const Entry& entry, WallTime wall);
-  [[nodiscard]] static std::optional<double> trend(const Entry& entry);
+  [[nodiscard]] static std::optional<double> trend(const Verdicts& verdicts);
+  [[nodiscard]] Due tell(const std::string& device, Entry& entry, Time now, WallTime wall);
+  [[nodiscard]] std::optional<std::string> next_again();
 
   RateBudget budget_;
   std::map<std::string, Entry, std::less<>> entries_;
   std::set<std::pair<Time, std::string>> queue_;  ///< by when they are due
+  std::optional<std::string> again_;              ///< every device from this name on is to be told again
+  Time again_since_{};
+  bool again_last_ = false;  ///< the two take turns
 };
 
 }  // namespace aflguard::gateway
