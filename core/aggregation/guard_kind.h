@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,7 +32,7 @@ struct GuardKind {
   std::string_view name;
   std::string_view summary;
   std::vector<NamedOption> options;
-  std::unique_ptr<Guard> (*make)(const GuardSettings& settings) = nullptr;
+  std::function<std::unique_ptr<Guard>(const GuardSettings& settings)> make = {};
 };
 
 /// kInvalidInput, with the nearest name that exists, when `kinds` has no guard `name`.

@@ -24,6 +24,9 @@ std::string describe(const Verdict& verdict) {
   if ((verdict.alterations & kMixtureClipped) != 0) add("class mixture clipped");
   if ((verdict.alterations & kMixtureScaled) != 0) add("class mixture scaled down");
   if ((verdict.alterations & kResidualShortened) != 0) add("residual shortened");
+  if ((verdict.alterations & kTooAlike) != 0) add("shortened: client too much like others");
+  if ((verdict.alterations & kAtOdds) != 0) add("shortened: client at odds with the others");
+  if ((verdict.alterations & kWeightBounded) != 0) add("weight bounded by the other clients'");
   const int bent = std::popcount(verdict.alterations / kDirectionBent);
   if (bent > 0) add(std::to_string(bent) + (bent == 1 ? " direction bent" : " directions bent"));
   return line;

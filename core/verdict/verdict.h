@@ -13,6 +13,9 @@ enum Alteration : std::uint32_t {
   kMixtureClipped = 1U << 0,     ///< claimed more (or less) of a class than a batch can hold
   kMixtureScaled = 1U << 1,      ///< claimed more than a whole batch
   kResidualShortened = 1U << 2,  ///< the unexplained part was longer than the radius
+  kTooAlike = 1U << 3,           ///< the client is more like others, in the long run, than most are
+  kAtOdds = 1U << 4,             ///< the client is at odds with most others in the long run
+  kWeightBounded = 1U << 5,      ///< claimed more of the trusted gradient than the other clients do
   kDirectionBent = 1U << 8,      ///< bit 8 + k: along watched direction k it went beyond the other clients
 };
 

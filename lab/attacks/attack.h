@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -54,7 +55,7 @@ struct AttackNeeds {
   bool new_identity = false;    ///< comes under a client number that was never seen before, every time
 };
 
-using MakeAttack = std::unique_ptr<Attack> (*)(const AttackSettings& settings);
+using MakeAttack = std::function<std::unique_ptr<Attack>(const AttackSettings& settings)>;
 using DamageMessage = void (*)(std::span<std::byte> message, std::uint64_t sequence);
 
 /// An attack by name. Each attack's source offers its own; all_attacks.h lists them.
@@ -64,12 +65,12 @@ struct AttackKind {
   AttackNeeds needs = {};
   bool targeted = false;  ///< wants a class predicted where its trigger is: classification only
   std::vector<NamedOption> options = {};
-  MakeAttack make = nullptr;
+  MakeAttack make = {};
 
   // On a live device.
   /// How it does with less than `needs`, or otherwise than in the lab; null: as `make`, if nothing is
   /// missing.
-  MakeAttack make_on_device = nullptr;
+  MakeAttack make_on_device = {};
   std::string_view on_device = {};  ///< what it is then; with `make_on_device` only
   /// The device computes its honest update before each answer, asked for or not: it is as slow as the others.
   bool trains_first = true;

@@ -61,6 +61,16 @@ class OwnNoisy final : public Own {
   std::vector<float> noise_;
 };
 
+/// Knows the key of the guard's sketches and sends residuals that they do not show.
+class OwnUnseen final : public Own {
+  using Own::Own;
+  Status send(AttackerView& view, std::span<const float> wish, StrongestUpdateOptions rule,
+              std::span<float> update) override {
+    rule.unseen = true;
+    return Own::send(view, wish, rule, update);
+  }
+};
+
 /// Honest while the reference is fresh, malicious while it is old.
 class OwnBursts final : public Own {
  public:
@@ -160,6 +170,11 @@ AttackKind own_weights_kind() {
 AttackKind own_noisy_kind() {
   return white_box_kind<OwnNoisy>("own-noisy", "white-box: a small push hidden in noise",
                                   {{"push", 0.3, 0, 1, "share of the residual's length that pushes"}});
+}
+
+AttackKind own_unseen_kind() {
+  return white_box_kind<OwnUnseen>("own-unseen",
+                                   "white-box: residuals that do not show in SpanGuard 2's sketches");
 }
 
 AttackKind own_bursts_kind() {

@@ -6,6 +6,7 @@
 
 #include "core/system/machine_context.h"
 #include "datasets/load.h"
+#include "lab/tasks/own_data.h"
 #include "lab/tasks/streams.h"
 #include "lab/tasks/zoo_package.h"
 
@@ -53,16 +54,27 @@ class PackageShelf final {
 
 Result<LabResources> make_lab_resources(const Catalog& catalog,
                                         const std::optional<std::filesystem::path>& model_package,
-                                        TrainerFactory make_trainer) {
+                                        TrainerFactory make_trainer, const std::string& partition) {
   std::optional<ModelPackage> package;
   if (model_package) {
     TRY(package, read_model_package(*model_package));
   }
+  std::optional<ModelDescription> model;
+  if (package) model = package->description;
   const auto shelf = std::make_shared<PackageShelf>(std::move(make_trainer), std::move(package));
   LabResources resources;
   resources.catalog = catalog;
   resources.model = [shelf](const std::string& dataset) { return shelf->source(dataset); };
-  resources.data = [](const std::string& dataset) -> Result<std::shared_ptr<const DatasetSplit>> {
+  resources.data = [model,
+                    partition](const std::string& dataset) -> Result<std::shared_ptr<const DatasetSplit>> {
+    if (is_own_data(dataset)) {
+      if (!model) {
+        return invalid_input("'" + dataset +
+                             "' needs a model: --model DIR, a package of `aflguard model build`");
+      }
+      TRY(auto own, load_own_data(dataset, partition, *model));
+      return std::make_shared<const DatasetSplit>(std::move(own));
+    }
     if (dataset == "synthetic") return std::shared_ptr<const DatasetSplit>();
     TRY(auto split, datasets::load_dataset(dataset));
     return std::make_shared<const DatasetSplit>(std::move(split));

@@ -4,6 +4,7 @@
 
 #include "core/base/nearest_name.h"
 #include "core/base/sha256.h"
+#include "lab/campaigns/grid_plan.h"
 
 namespace aflguard::lab {
 namespace {
@@ -142,20 +143,9 @@ const std::vector<FigureShape>& figures() {
   return shapes;
 }
 
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 /// The paper calls the adaptive attack "adapt"; of its readings, this one fits what it prints.
 bool is_paper_attack(std::string_view paper, std::string_view ours) {
   return paper == ours || (paper == "adapt" && ours == "adapt-reverse");
-}
-
-/// Attacks that mean nothing where there is nothing to classify.
-bool needs_classes(std::string_view attack) {
-  return attack == "bd" || attack == "own-class";
 }
 
 std::vector<PrintedNumber> printed(std::string_view table, std::optional<double> shift,
@@ -191,13 +181,15 @@ Result<ExperimentSettings> cell_settings(std::string_view dataset, std::string_v
 }  // namespace
 
 std::string Plan::id() const {
-  return (kind == PlanKind::kTable ? "table-" : "figure-") + name;
+  if (kind == PlanKind::kGrid) return name;
+  return (kind == PlanKind::kFigure ? "figure-" : "table-") + name;
 }
 
 const std::vector<std::string_view>& table_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
     for (const TableShape& shape : tables()) all.push_back(shape.name);
+    all.emplace_back(kLeagueName);
     return all;
   }();
   return names;
@@ -213,6 +205,7 @@ const std::vector<std::string_view>& figure_names() {
 }
 
 Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
+  if (name == kLeagueName) return plan_league(overrides);
   for (const TableShape& shape : tables()) {
     if (shape.name != name) continue;
     Plan plan{PlanKind::kTable, std::string(shape.name), std::string(shape.title), {}, {}};
@@ -233,7 +226,7 @@ Result<Plan> plan_table(std::string_view name, const PlanOverrides& overrides) {
     for (const std::string_view dataset : shape.datasets) {
       if (overrides.dataset && dataset != *overrides.dataset) continue;
       for (const std::string_view attack : shape.attacks) {
-        if (dataset == "synthetic" && needs_classes(attack)) continue;
+        if (dataset == "synthetic" && wants_classes(attack)) continue;
         for (const std::optional<double> value : values) {
           // Without an attack no client is malicious, whatever the fraction.
           if (!by_shift && attack == "none" && value != values.front()) continue;

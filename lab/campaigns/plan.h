@@ -26,9 +26,14 @@ struct PlannedCell {
   std::vector<PrintedNumber> paper;
 };
 
-enum class PlanKind : std::uint8_t { kTable, kFigure };
+enum class PlanKind : std::uint8_t {
+  kTable,
+  kFigure,
+  kGrid,    ///< what a user asked for
+  kLeague,  ///< every guard against every attack
+};
 
-/// A table or figure of the paper as a list of experiments.
+/// A table or figure as a list of experiments.
 struct Plan {
   PlanKind kind = PlanKind::kTable;
   std::string name;    ///< "1", "2a", ..., "malicious-fraction", ...
@@ -36,7 +41,7 @@ struct Plan {
   std::string x_name;  ///< what is varied; empty for tables without
   std::vector<PlannedCell> cells;
 
-  /// "table-2a", "figure-lambda"
+  /// "table-2a", "figure-lambda", "grid", "table-league"
   [[nodiscard]] std::string id() const;
 };
 

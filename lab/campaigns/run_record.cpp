@@ -34,6 +34,7 @@ RunRecord parse(const Json& json, const ExperimentSettings& settings) {
   record.result.accepted = counts(json.at("accepted"));
   record.result.rejected = counts(json.at("rejected"));
   record.result.iterations = json.at("iterations").get<std::uint64_t>();
+  record.result.judging_seconds = json.value("judging_seconds", 0.0);  // earlier versions did not measure it
   record.seconds = json.at("seconds").get<double>();
   return record;
 }
@@ -52,6 +53,7 @@ Json to_json(const RunRecord& record, const Json& context) {
           {"rejected", {{"benign", result.rejected.honest}, {"malicious", result.rejected.malicious}}},
           {"iterations", result.iterations},
           {"seconds", record.seconds},
+          {"judging_seconds", result.judging_seconds},
           {"seed", record.settings.seed},
           {"settings", to_json(record.settings)},
           {"fingerprint", fingerprint(record.settings)},

@@ -17,7 +17,7 @@ struct RunRecord {
 };
 
 /// {schema, test_error, attack_success, mse, mse_paper_scale, mee, accepted, rejected, iterations, seconds,
-/// seed, settings, fingerprint, context}; metrics that the data set does not have are null.
+/// judging_seconds, seed, settings, fingerprint, context}; metrics that the data set does not have are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunRecord& record, const nlohmann::ordered_json& context);
 
 /// The result and seconds of a stored run of exactly these settings. kNotFound when there is no file,

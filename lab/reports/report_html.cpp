@@ -19,6 +19,8 @@ const std::map<std::string, std::string>& display_names() {
                                                            {"kardam", "Kardam"},
                                                            {"basgd", "BASGD"},
                                                            {"zeno++", "Zeno++"},
+                                                           {"span-guard", "SpanGuard"},
+                                                           {"span-guard-2", "SpanGuard 2"},
                                                            {"aflguard", "AFLGuard"},
                                                            {"sync-aflguard", "Sync. AFLGuard"},
                                                            {"none", "No attack"},
@@ -254,7 +256,8 @@ std::string agreement_line(const std::vector<CellRuns>& cells) {
 
 }  // namespace
 
-std::string report_html(const Plan& plan, const std::vector<CellRuns>& cells, const Json& context) {
+std::string report_html(const Plan& plan, const std::vector<CellRuns>& cells, const Json& context,
+                        const std::string& opening) {
   std::string out =
       "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width, initial-scale=1'><title>" +
@@ -262,11 +265,11 @@ std::string report_html(const Plan& plan, const std::vector<CellRuns>& cells, co
   out += "<h1>" + escape_html(plan.title) + "</h1>";
   const std::size_t seeds = cells.empty() ? 0 : cells.front().runs.size();
   out += "<p class='lead'>AFLGuard Edge lab, mean over " + std::to_string(seeds) +
-         (seeds == 1 ? " seed" : " seeds") + ".</p>" + agreement_line(cells);
+         (seeds == 1 ? " seed" : " seeds") + ".</p>" + (opening.empty() ? agreement_line(cells) : opening);
   for (const Grid& grid : arrange(cells)) {
     const auto known = find_lab_dataset(grid.dataset);
     out += "<h2>" + escape_html(std::string(known ? (*known)->title : grid.dataset)) + "</h2>" +
-           plots(plan, grid);
+           (plan.kind == PlanKind::kLeague ? std::string() : plots(plan, grid));
     for (const Metric metric : metrics_of(grid)) {
       out += "<h3>" + metric_title(metric) + "</h3>" + table(grid, metric, plan.x_name);
     }

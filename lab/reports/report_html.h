@@ -11,6 +11,6 @@ namespace aflguard::lab {
 /// One page that needs nothing else: our numbers beside the paper's, coloured by agreement, plots, settings.
 /// Like results_json(), it depends on results and context alone.
 [[nodiscard]] std::string report_html(const Plan& plan, const std::vector<CellRuns>& cells,
-                                      const nlohmann::ordered_json& context);
+                                      const nlohmann::ordered_json& context, const std::string& opening = {});
 
 }  // namespace aflguard::lab

@@ -4,6 +4,7 @@
 
 #include "core/system/atomic_file.h"
 #include "lab/campaigns/summary.h"
+#include "lab/reports/league_html.h"
 #include "lab/reports/report_html.h"
 
 namespace aflguard::lab {
@@ -33,7 +34,7 @@ Json metric_json(const MetricSummary& metric) {
 
 Json run_json(const RunRecord& run) {
   Json json = to_json(run, nullptr);
-  for (const char* name : {"schema", "seconds", "settings", "context"}) json.erase(name);
+  for (const char* name : {"schema", "seconds", "judging_seconds", "settings", "context"}) json.erase(name);
   return json;
 }
 
@@ -99,7 +100,9 @@ Status write_results(const Plan& plan, const std::vector<CellRuns>& cells, const
   TRY_STATUS(write_file_atomically(folder / "results.csv", results_csv(plan, cells)));
   TRY_STATUS(
       write_file_atomically(folder / "results.json", results_json(plan, cells, context).dump(2) + "\n"));
-  return write_file_atomically(folder / "report.html", report_html(plan, cells, context));
+  const bool league = plan.kind == PlanKind::kLeague;
+  return write_file_atomically(
+      folder / "report.html", league ? league_html(plan, cells, context) : report_html(plan, cells, context));
 }
 
 }  // namespace aflguard::lab

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 namespace aflguard::lab {
 namespace {
@@ -76,29 +77,75 @@ class Axis final {
   double step_ = 1;
 };
 
-std::string open(const std::string& title) {
-  return "<svg class='plot' role='img' viewBox='0 0 " + number(kWidth, "%.0f") + " " +
-         number(kHeight, "%.0f") + "' aria-label='" + escape_html(title) + "'><text class='title' x='" +
-         number(kLeft) + "' y='18'>" + escape_html(title) + "</text>";
+constexpr double kLetter = 6.6;       // width of a letter of the small text, at most
+constexpr double kTitleLetter = 7.4;  // and of the title
+constexpr double kLine = 15;
+
+/// The title in as many lines as it takes; it stands above the plot, which it never covers.
+std::vector<std::string> title_lines(const std::string& title) {
+  const auto most = static_cast<std::size_t>((kWidth - 20) / kTitleLetter);
+  std::vector<std::string> lines;
+  std::string rest = title;
+  while (rest.size() > most) {
+    const std::size_t blank = rest.rfind(' ', most);
+    const std::size_t cut = blank == std::string::npos || blank == 0 ? most : blank;
+    lines.push_back(rest.substr(0, cut));
+    rest = rest.substr(cut + (rest[cut] == ' ' ? 1 : 0));
+  }
+  lines.push_back(rest);
+  return lines;
+}
+
+/// `below`: what stands under the plot needs so much more room than two lines of legend.
+std::string open(const std::string& title, double below) {
+  const std::vector<std::string> lines = title_lines(title);
+  const double above = kLine * static_cast<double>(lines.size() - 1);
+  std::string out = "<svg class='plot' role='img' viewBox='0 " + number(-above, "%.0f") + " " +
+                    number(kWidth, "%.0f") + " " + number(kHeight + above + below, "%.0f") +
+                    "' aria-label='" + escape_html(title) + "'>";
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    out += "<text class='title' x='10' y='" + number(18 - above + kLine * static_cast<double>(line)) + "'>" +
+           escape_html(lines[line]) + "</text>";
+  }
+  return out;
 }
 
 using LegendEntry = std::pair<std::string, std::size_t>;  // name, colour
 
-std::string legend(const std::vector<LegendEntry>& entries) {
+double legend_width(const LegendEntry& entry) {
+  return 30 + kLetter * static_cast<double>(entry.first.size());
+}
+
+/// How much more room the legend needs than two lines.
+double room_for_legend(const std::vector<LegendEntry>& entries) {
+  double x = kLeft;
+  double rows = 1;
+  for (const LegendEntry& entry : entries) {
+    if (x > kLeft && x + legend_width(entry) > kWidth) {
+      x = kLeft;
+      rows += 1;
+    }
+    x += legend_width(entry);
+  }
+  return kLine * std::max(0.0, rows - 2);
+}
+
+/// `down`: so much lower than usual.
+std::string legend(const std::vector<LegendEntry>& entries, double down) {
   std::string out;
   double x = kLeft;
-  double y = kHeight - 30;
-  for (const auto& [name, colour] : entries) {
-    const double width = 30 + 6.6 * static_cast<double>(name.size());
-    if (x > kLeft && x + width > kWidth) {
+  double y = kHeight - 30 + down;
+  for (const LegendEntry& entry : entries) {
+    const auto& [name, colour] = entry;
+    if (x > kLeft && x + legend_width(entry) > kWidth) {
       x = kLeft;
-      y += 15;
+      y += kLine;
     }
     out += "<rect class='s" + std::to_string(colour) + "' x='" + number(x) + "' y='" + number(y) +
            "' width='10' height='10'/>";
     out += "<text class='tick' x='" + number(x + 14) + "' y='" + number(y + 9) + "'>" + escape_html(name) +
            "</text>";
-    x += width;
+    x += legend_width(entry);
   }
   return out;
 }
@@ -178,15 +225,19 @@ std::string svg(const LinePlot& plot) {
   const auto place_x = [&](double x) {
     return kLeft + 10 + (x - xs.front()) / span * (kWidth - kLeft - kRight - 20);
   };
-  std::string out = open(plot.title) + axis.draw(plot.y_name);
+  std::string out = open(plot.title, room_for_legend(names)) + axis.draw(plot.y_name);
+  double last = -kWidth;
   for (const double x : ticks(xs)) {
+    const double half = kLetter * static_cast<double>(number(x, "%g").size()) / 2;
+    if (place_x(x) - half < last + 2) continue;  // it would cover the number before
+    last = place_x(x) + half;
     out += "<text class='tick' text-anchor='middle' x='" + number(place_x(x)) + "' y='" +
            number(kHeight - kBottom + 16) + "'>" + number(x, "%g") + "</text>";
   }
   out += "<text class='axis' text-anchor='middle' x='" + number((kLeft + kWidth - kRight) / 2) + "' y='" +
          number(kHeight - kBottom + 34) + "'>" + escape_html(plot.x_name) + "</text>";
   for (const PlotCurve& curve : plot.curves) out += draw_curve(curve, axis, place_x);
-  return out + legend(names) + "</svg>";
+  return out + legend(names, 0) + "</svg>";
 }
 
 std::string svg(const BarPlot& plot) {
@@ -205,7 +256,13 @@ std::string svg(const BarPlot& plot) {
   const double group_width = (kWidth - kLeft - kRight) / static_cast<double>(plot.groups.size());
   const double bar_width = group_width * 0.8 / static_cast<double>(names.size());
   const double floor = kHeight - kBottom;
-  std::string out = open(plot.title) + axis.draw(plot.y_name);
+  // Names that are wider than their group stand askew.
+  std::size_t longest = 0;
+  for (const std::string& group : plot.groups) longest = std::max(longest, group.size());
+  const double name_width = kLetter * static_cast<double>(longest);
+  const bool askew = name_width > group_width - 4;
+  const double down = askew ? std::max(0.0, name_width * 0.71 - 30) : 0;
+  std::string out = open(plot.title, down + room_for_legend(names)) + axis.draw(plot.y_name);
   for (std::size_t g = 0; g < plot.groups.size(); ++g) {
     const double left = kLeft + group_width * (static_cast<double>(g) + 0.1);
     for (std::size_t s = 0; s < plot.series.size(); ++s) {
@@ -218,10 +275,13 @@ std::string svg(const BarPlot& plot) {
              escape_html(plot.series[s].name) + ", " + escape_html(plot.groups[g]) + ": " +
              number(value, "%.4g") + "</title></rect>";
     }
-    out += "<text class='tick' text-anchor='middle' x='" + number(left + group_width * 0.4) + "' y='" +
-           number(floor + 16) + "'>" + escape_html(plot.groups[g]) + "</text>";
+    const std::string x = number(left + group_width * 0.4 + (askew ? 4 : 0));
+    const std::string y = number(floor + (askew ? 12 : 16));
+    out += "<text class='tick' text-anchor='" + std::string(askew ? "end" : "middle") + "' x='" + x +
+           "' y='" + y + "'" + (askew ? " transform='rotate(-45 " + x + " " + y + ")'" : "") + ">" +
+           escape_html(plot.groups[g]) + "</text>";
   }
-  return out + legend(names) + "</svg>";
+  return out + legend(names, down) + "</svg>";
 }
 
 }  // namespace aflguard::lab

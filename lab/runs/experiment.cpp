@@ -1,6 +1,8 @@
 #include "lab/runs/experiment.h"
 
 #include <algorithm>
+#include <ctime>
+#include <exception>
 
 #include "core/aggregation/aggregator.h"
 #include "core/aggregation/guards/all_guards.h"
@@ -19,6 +21,13 @@ namespace {
 // Trainer's squared error has no factor 1/2; the paper's loss (<u, theta> - y)^2 / 2 has.
 constexpr double kSquaredLossWeight = 0.5;
 constexpr std::uint64_t kGridVersions = 1000;  // for which a grid is kept
+
+/// Of this thread: without the time that a busy machine lets it wait.
+double thread_cpu_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 Status check_fit(const ModelDescription& model, const Dataset& data) {
   const bool fits = model.input_size() == data.sample_size() && model.classes() == data.classes;
@@ -139,10 +148,19 @@ class Simulation final {
     }
     const bool fresh = is_malicious_[client] && attack_kind_->needs.new_identity;
     const ClientId identity = fresh ? settings_.clients + aggregator_.iteration() : client;
+    if (aggregator_.guard().needs().reference) TRY_STATUS(reference_ready());
+    const double begun = thread_cpu_seconds();
     TRY(const Verdict verdict, aggregator_.submit({identity, base_version, update_}));
+    result_.judging_seconds += thread_cpu_seconds() - begun;
     ClientCounts& counts = verdict.accepted ? result_.accepted : result_.rejected;
     ++(is_malicious_[client] ? counts.malicious : counts.honest);
     if (*observer_ && !is_malicious_[client]) (*observer_)(update_, aggregator_.model().parameters());
+    return {};
+  }
+
+  /// Computes the reference now if it is due: its time is not the guard's.
+  Status reference_ready() {
+    if (auto ready = aggregator_.reference(); !ready) return ready.error();
     return {};
   }
 
@@ -257,7 +275,12 @@ Result<ExperimentResult> run_experiment(const ExperimentSettings& settings, cons
   TRY(auto guard, make_guard(*kind, guard_settings(settings, trainer->model().dimension())));
   TRY(const auto initial, model.initial(settings.seed));
   Simulation simulation(settings, std::move(data), std::move(trainer), std::move(guard), attack, initial);
-  return simulation.run(progress, observer);
+  try {
+    return simulation.run(progress, observer);
+  } catch (const std::exception& problem) {  // a guard that is not of this project, as one written in Python
+    return internal_error("guard '" + settings.guard + "', attack '" + settings.attack +
+                          "': " + problem.what());
+  }
 }
 
 }  // namespace aflguard::lab

@@ -42,7 +42,11 @@ struct ExperimentResult {
   ClientCounts accepted;
   ClientCounts rejected;
   std::uint64_t iterations = 0;
-  friend bool operator==(const ExperimentResult&, const ExperimentResult&) = default;
+  double judging_seconds = 0;  ///< CPU time of the guard and the model's steps; not part of the result
+  friend bool operator==(const ExperimentResult& a, const ExperimentResult& b) {
+    return a.metrics == b.metrics && a.accepted == b.accepted && a.rejected == b.rejected &&
+           a.iterations == b.iterations;
+  }
 };
 
 /// Told how far a run is, now and then, from the run's own thread.

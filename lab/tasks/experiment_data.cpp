@@ -29,6 +29,7 @@ Dataset join(const Dataset& first, const Dataset& second) {
   auto& features = std::get<std::vector<float>>(all.features);
   const auto& more = std::get<std::vector<float>>(second.features);
   features.insert(features.end(), more.begin(), more.end());
+  all.values.insert(all.values.end(), second.values.begin(), second.values.end());
   all.labels.insert(all.labels.end(), second.labels.begin(), second.labels.end());
   all.subjects.insert(all.subjects.end(), second.subjects.begin(), second.subjects.end());
   return all;
@@ -56,7 +57,8 @@ void standardise(Dataset& train, Dataset& test) {
   }
 }
 
-Result<ExperimentData> prepare_per_subject(const ExperimentSettings& settings, const DatasetSplit& source) {
+Result<ExperimentData> prepare_per_subject(const ExperimentSettings& settings, const DatasetSplit& source,
+                                           bool scaled) {
   const Dataset all = join(source.train, source.test);
   Random partition(settings.seed, kPartitionStream);
   TRY(auto split, split_per_subject(all, kSubjectTrainFraction, partition));
@@ -67,7 +69,7 @@ Result<ExperimentData> prepare_per_subject(const ExperimentSettings& settings, c
   }
   Dataset train = subset(all, split.train);
   Dataset test = subset(all, split.test);
-  standardise(train, test);
+  if (scaled) standardise(train, test);
   ExperimentData data;
   data.shares = std::move(split.shares);
   data.train = std::make_shared<const Dataset>(std::move(train));
@@ -84,8 +86,15 @@ Result<ExperimentData> prepare_data(const ExperimentSettings& settings,
   if (known->partition == Partition::kIid) return prepare_synthetic(settings);
   if (source == nullptr) return invalid_input("data set '" + settings.dataset + "' was not loaded");
   ExperimentData data;
-  if (known->partition == Partition::kPerSubject) {
-    TRY(data, prepare_per_subject(settings, *source));
+  const bool by_column = settings.partition.starts_with("column:");
+  const bool per_subject = known->partition == Partition::kPerSubject && settings.partition.empty();
+  if (per_subject || by_column) {
+    TRY(data, prepare_per_subject(settings, *source, /*scaled=*/per_subject));
+  } else if (settings.partition == "iid" || source->train.regression()) {
+    Random partition(settings.seed, kPartitionStream);
+    data.train = {source, &source->train};
+    data.test = {source, &source->test};
+    data.shares = share_iid(data.train->size(), settings.clients, partition);
   } else {
     Random partition(settings.seed, kPartitionStream);
     data.train = {source, &source->train};

@@ -27,6 +27,8 @@ constexpr std::array<LabDataset, 6> kDatasets = {{
     {"cifar-10", "CIFAR-10", Partition::kByLabel, "resnet20", 2, 5},  // target: bird
 }};
 
+constexpr LabDataset kOwnData = {"own data", "own data", Partition::kByLabel, "", 0, 20};
+
 struct Parameters {
   std::string_view dataset;
   std::size_t clients;
@@ -59,7 +61,15 @@ std::span<const LabDataset> lab_datasets() {
   return kDatasets;
 }
 
+bool is_own_data(std::string_view dataset) {
+  for (const std::string_view ending : {".csv", ".tsv", ".txt"}) {
+    if (dataset.ends_with(ending)) return true;
+  }
+  return dataset.find(".npy:") != std::string_view::npos && dataset.ends_with(".npy");
+}
+
 Result<const LabDataset*> find_lab_dataset(std::string_view name) {
+  if (is_own_data(name)) return &kOwnData;
   std::vector<std::string_view> names;
   for (const LabDataset& dataset : kDatasets) {
     if (dataset.name == name) return &dataset;
@@ -71,7 +81,7 @@ Result<const LabDataset*> find_lab_dataset(std::string_view name) {
 Result<ExperimentSettings> default_settings(std::string_view dataset) {
   TRY(const LabDataset* known, find_lab_dataset(dataset));
   ExperimentSettings settings;
-  settings.dataset = known->name;
+  settings.dataset = is_own_data(dataset) ? dataset : known->name;
   for (const Parameters& parameters : kParameters) {
     if (parameters.dataset != dataset) continue;
     settings.clients = parameters.clients;
@@ -95,6 +105,14 @@ Status validate(const ExperimentSettings& settings) {
   TRY_STATUS(check_range("the client delay", static_cast<double>(settings.client_delay), 0, 1e4));
   TRY_STATUS(check_range("the trusted size", static_cast<double>(settings.trusted_size), 1, 1e7));
   TRY_STATUS(check_range("the distribution shift", settings.distribution_shift, 0, 1));
+  const std::string& partition = settings.partition;
+  if (!partition.empty() && partition != "iid" && partition != "label" && !partition.starts_with("column:")) {
+    return invalid_input("partition '" + partition + "' is not iid, label or column:NAME");
+  }
+  if (partition.starts_with("column:") && !is_own_data(settings.dataset)) {
+    return invalid_input("partition '" + partition + "' is for tables of your own, not for data set '" +
+                         settings.dataset + "'");
+  }
   if (settings.encoding != "auto" && !parse_encoding(settings.encoding)) {
     return invalid_input("encoding '" + settings.encoding + "' is not auto, float32, fp16, int8 or int4");
   }
@@ -128,6 +146,8 @@ nlohmann::ordered_json to_json(const ExperimentSettings& settings) {
   if (settings.encoding != "float32") json["encoding"] = settings.encoding;
   if (settings.feedback) json["feedback"] = true;
   if (settings.grid) json["grid"] = true;
+  if (!settings.partition.empty()) json["partition"] = settings.partition;
+  if (!settings.data_digest.empty()) json["data_digest"] = settings.data_digest;
   return json;
 }
 

@@ -32,7 +32,11 @@ struct ExperimentSettings {
   /// numbers that they want, to the bit: more than any rounding of theirs could gain.
   std::string encoding = "float32";
   bool feedback = false;  ///< what rounding lost of an update is added to the client's next one
-  bool grid = false;      ///< clients get models on a grid, as a gateway publishes them
+  /// How samples are given to clients: "" as the paper does for the data set, "iid", "label" (non_iid), or
+  /// "column:NAME": each value in that column of a user's table is a client.
+  std::string partition = {};
+  std::string data_digest = {};  ///< SHA-256 of a user's own files; empty for named data sets
+  bool grid = false;             ///< clients get models on a grid, as a gateway publishes them
   std::map<std::string, double> guard_options;
   std::map<std::string, double> attack_options;
 
@@ -59,7 +63,12 @@ struct LabDataset {
 };
 
 [[nodiscard]] std::span<const LabDataset> lab_datasets();
-/// kInvalidInput, with the nearest name that exists, when there is none of that name.
+/// "FILE.csv" (or .tsv, .txt), or "FEATURES.npy:LABELS.npy": a user's own samples instead of a known data
+/// set.
+[[nodiscard]] bool is_own_data(std::string_view dataset);
+
+/// A user's own data has one entry for all. kInvalidInput, with the nearest name that exists, when there is
+/// none of that name.
 [[nodiscard]] Result<const LabDataset*> find_lab_dataset(std::string_view name);
 
 /// The paper's parameters for a data set. Errors as find_lab_dataset().

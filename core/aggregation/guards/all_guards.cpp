@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#define GUARD_BESIDE(file, name) GUARD(name)
+
 namespace aflguard {
 
 #define GUARD(name) [[nodiscard]] GuardKind name##_kind();

@@ -55,7 +55,7 @@ Decision SpanGuard::judge(const Submission& submission) {
     return decision;
   }
   Residual residual = look(submission, squared);
-  vote(submission.client, residual.length);
+  votes_.vote(submission.client, residual.length);
   const double median = median_length(span_);
   decision.verdict.distance = residual.length;
   decision.verdict.bound = options_.reject * median;
@@ -89,30 +89,6 @@ SpanGuard::Residual SpanGuard::look(const Submission& submission, double squared
 double SpanGuard::believed(const VisiblePart& visible) const {
   const bool mixes = span_.gram().rows() > 1;  // one class: there is nothing to be honest about
   return mixes && options_.trust > 0 ? std::pow(span_.honesty(visible), options_.trust) : 1;
-}
-
-double SpanGuard::median_length(const VisibleSpan& span) const {
-  if (lengths_.size() == 0) return span.typical_length();
-  return quorate() ? lengths_.median() : std::min(lengths_.median(), span.typical_length());
-}
-
-bool SpanGuard::quorate() const {
-  const std::size_t voters = votes_.size();
-  const double wanted = options_.quorum * static_cast<double>(options_.clients);
-  const bool others_away = 2 * voters > options_.clients && 2 * settled_ > voters;
-  return static_cast<double>(voters) >= wanted || others_away;
-}
-
-void SpanGuard::vote(ClientId client, double length) {
-  const auto [known, first] = votes_.try_emplace(client, Vote{length, 0});
-  Vote& own = known->second;
-  if (first) {
-    lengths_.insert(client, length);
-  } else {
-    lengths_.replace(client, own.length, length);
-    own.length = length;
-  }
-  if (own.times < kSeveral && ++own.times == kSeveral) ++settled_;
 }
 
 std::vector<double> SpanGuard::bend(ClientId client, const WatchedDirections::Turn& turn, double scale,
@@ -205,12 +181,7 @@ void SpanGuard::note_alteration(const Residual& residual, const std::vector<doub
 }
 
 void SpanGuard::forget(ClientId client) {
-  const auto known = votes_.find(client);
-  if (known == votes_.end()) return;
-  lengths_.erase(client, known->second.length);
-  if (known->second.times == kSeveral) --settled_;
-  votes_.erase(known);
-  panel_.forget(client);
+  if (votes_.forget(client)) panel_.forget(client);
 }
 
 std::vector<std::byte> SpanGuard::save() const {
@@ -221,15 +192,7 @@ std::vector<std::byte> SpanGuard::save() const {
   for (const double v : span_.gram().numbers()) state.number(v);
   directions_.save(state);
   panel_.save(state);
-  std::vector<ClientId> ids;
-  for (const auto& [id, vote] : votes_) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());  // equal states give equal bytes
-  state.number<std::uint64_t>(ids.size());
-  for (const ClientId id : ids) {
-    state.number(id);
-    state.number(votes_.at(id).length);
-    state.number(votes_.at(id).times);
-  }
+  votes_.save(state);
   return std::move(state).take();
 }
 
@@ -247,17 +210,7 @@ Status SpanGuard::restore(std::span<const std::byte> bytes) {
   if (classes > 0) fresh.span_ = VisibleSpan(std::move(gram));
   TRY_STATUS(fresh.directions_.restore(state));
   TRY_STATUS(fresh.panel_.restore(state));
-  TRY(const std::size_t clients, state.count(sizeof(ClientId) + sizeof(double) + 1));
-  for (std::size_t i = 0; i < clients; ++i) {
-    TRY(const auto id, state.number<std::uint64_t>());
-    TRY(const auto length, state.number<double>());
-    TRY(const auto times, state.number<std::uint8_t>());
-    const bool possible = length >= 0 && std::isfinite(length) && times >= 1 && times <= kSeveral;
-    if (!possible || fresh.votes_.contains(id)) {
-      return corrupt("state of 'SPAN': client " + std::to_string(id) + " has an impossible vote");
-    }
-    for (std::uint8_t time = 0; time < times; ++time) fresh.vote(id, length);
-  }
+  TRY_STATUS(fresh.votes_.restore(state));
   TRY_STATUS(state.finish());
   *this = std::move(fresh);
   return {};

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <unordered_map>
-
 #include "core/aggregation/guard_kind.h"
 #include "core/aggregation/span/client_panel.h"
+#include "core/aggregation/span/residual_votes.h"
 #include "core/aggregation/span/visible_span.h"
 #include "core/aggregation/span/watched_directions.h"
-#include "core/aggregation/vectors/running_median.h"
 
 namespace aflguard {
 
@@ -49,12 +47,14 @@ class SpanGuard final : public Guard {
   [[nodiscard]] const SpanGuardOptions& options() const { return options_; }
   [[nodiscard]] const WatchedDirections& directions() const { return directions_; }
   [[nodiscard]] const ClientPanel& panel() const { return panel_; }
-  [[nodiscard]] const RunningMedian& lengths() const { return lengths_; }
+  [[nodiscard]] const RunningMedian& lengths() const { return votes_.lengths(); }
   /// M as the guard believes it: bounded by the trusted set's own scale while few clients have voted.
-  [[nodiscard]] double median_length(const VisibleSpan& span) const;
+  [[nodiscard]] double median_length(const VisibleSpan& span) const {
+    return votes_.median({options_.clients, options_.quorum}, span.typical_length());
+  }
   /// So many of the fleet have voted that most of them can be taken for honest: the quorum, or more than half
   /// of the fleet and most of these several times, because the others seem to be away.
-  [[nodiscard]] bool quorate() const;
+  [[nodiscard]] bool quorate() const { return votes_.quorate({options_.clients, options_.quorum}); }
 
  private:
   /// One update on its way through the rule.
@@ -73,7 +73,6 @@ class SpanGuard final : public Guard {
   [[nodiscard]] Residual look(const Submission& submission, double squared_norm) const;
   /// How much of R an update gets whose visible part looks like this: 0 to 1.
   [[nodiscard]] double believed(const VisiblePart& visible) const;
-  void vote(ClientId client, double length);
   /// Winsorises: how far each component is moved, in units of R.
   [[nodiscard]] std::vector<double> bend(ClientId client, const WatchedDirections::Turn& turn, double scale,
                                          Verdict& verdict);
@@ -86,15 +85,7 @@ class SpanGuard final : public Guard {
   VisibleSpan span_;
   WatchedDirections directions_;
   ClientPanel panel_;
-  struct Vote {
-    double length = 0;       ///< of the client's latest residual
-    std::uint8_t times = 0;  ///< that it has voted, up to kSeveral
-  };
-  static constexpr std::uint8_t kSeveral = 3;
-
-  std::unordered_map<ClientId, Vote> votes_;
-  RunningMedian lengths_;    ///< of votes_
-  std::size_t settled_ = 0;  ///< clients that have voted several times
+  ResidualVotes votes_;
 };
 
 [[nodiscard]] GuardKind span_guard_kind();

@@ -4,20 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "core/aggregation/span/panel_order.h"
 #include "core/aggregation/vectors/median.h"
 
 namespace aflguard {
-namespace {
-
-/// Spreads numbers over all 64 bits (the finalizer of splitmix64), one to one.
-std::uint64_t hashed(ClientId client) {
-  std::uint64_t x = client + 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
 
 void ClientPanel::rotate(const SmallMatrix& rotation) {
   // So many clients at a time that their numbers stay in the first-level cache, and loops run over
@@ -44,14 +34,14 @@ void ClientPanel::hear(ClientId client, const std::vector<double>& components) {
   if (known != places_.end()) {
     for (std::size_t k = 0; k < means_.size(); ++k) {
       double& mean = means_[k][known->second];
-      mean = mean / 2 + components[k] / 2;
+      mean = (1 - weight_) * mean + weight_ * components[k];
     }
     return;
   }
   if (most_ == 0) return;
   if (ids_.size() == most_) {
     const auto last = std::prev(by_hash_.end());
-    if (std::pair(hashed(client), client) > *last) return;
+    if (std::pair(panel_order(client), client) > *last) return;
     remove(last->second);
   }
   add(client);
@@ -65,7 +55,7 @@ void ClientPanel::forget(ClientId client) {
 void ClientPanel::add(ClientId client) {
   places_[client] = ids_.size();
   ids_.push_back(client);
-  by_hash_.emplace(hashed(client), client);
+  by_hash_.emplace(panel_order(client), client);
   for (auto& numbers : means_) numbers.push_back(0);
 }
 
@@ -79,7 +69,7 @@ void ClientPanel::remove(ClientId client) {
     numbers.pop_back();
   }
   places_.erase(client);
-  by_hash_.erase({hashed(client), client});
+  by_hash_.erase({panel_order(client), client});
 }
 
 ClientPanel::Opinion ClientPanel::opinion(std::size_t direction) const {
@@ -101,7 +91,7 @@ void ClientPanel::save(StateWriter& state) const {
 }
 
 Status ClientPanel::restore(StateReader& state) {
-  ClientPanel fresh(means_.size(), most_);
+  ClientPanel fresh(means_.size(), most_, weight_);
   TRY(const std::size_t clients, state.count(sizeof(ClientId) + means_.size() * sizeof(double)));
   if (clients > most_) return corrupt("state of 'SPAN': a panel of too many clients");
   for (std::size_t i = 0; i < clients; ++i) {

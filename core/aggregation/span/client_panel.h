@@ -22,13 +22,15 @@ namespace aflguard {
 class ClientPanel final {
  public:
   ClientPanel() = default;
-  ClientPanel(std::size_t directions, std::size_t most) : most_(most), means_(directions) {}
+  /// `weight`: of a client's latest components in its running mean.
+  ClientPanel(std::size_t directions, std::size_t most, double weight = 0.5)
+      : most_(most), weight_(weight), means_(directions) {}
 
   [[nodiscard]] std::size_t clients() const { return ids_.size(); }
 
   /// Every client's components, after the directions turned.
   void rotate(const SmallMatrix& rotation);
-  /// Takes part of a client's latest components into its running mean (weight 1/2; the first counts whole).
+  /// Takes part of a client's latest components into its running mean (the first count whole).
   void hear(ClientId client, const std::vector<double>& components);
   void forget(ClientId client);
 
@@ -47,6 +49,7 @@ class ClientPanel final {
   void remove(ClientId client);
 
   std::size_t most_ = 0;
+  double weight_ = 0.5;
   std::vector<ClientId> ids_;
   std::vector<std::vector<double>> means_;  ///< [direction][place of the client]
   std::unordered_map<ClientId, std::size_t> places_;

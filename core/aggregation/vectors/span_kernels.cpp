@@ -45,4 +45,13 @@ void take_span_step(const SpanStep& step, std::span<const float> g, const RowBun
   passes().step(step, g.data(), classes.data(), directions.data(), theta.data(), next.data(), g.size());
 }
 
+std::vector<float> sketch_of(std::span<const float> v, std::uint64_t key) {
+  constexpr std::size_t kBeyond = RowBundle::kTurn;  // the last places reach over the end, and begin again
+  std::vector<float> sums(kSketch + kBeyond);
+  passes().sketch(v.data(), v.size(), key, sums.data());
+  for (std::size_t i = 0; i < kBeyond; ++i) sums[i] += sums[kSketch + i];
+  sums.resize(kSketch);
+  return sums;
+}
+
 }  // namespace aflguard

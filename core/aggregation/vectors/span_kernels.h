@@ -23,4 +23,9 @@ constexpr std::size_t kMostDirections = 8;
 void take_span_step(const SpanStep& step, std::span<const float> g, const RowBundle& classes,
                     RowBundle& directions, std::span<const float> theta, std::span<float> next);
 
+/// A count sketch of v, kSketch floats: every number is added to, or subtracted from, one place that `key`
+/// chooses. Linear in v; inner products of sketches estimate those of the vectors, with a deviation of
+/// ||a|| ||b|| / 32.
+[[nodiscard]] std::vector<float> sketch_of(std::span<const float> v, std::uint64_t key);
+
 }  // namespace aflguard

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace aflguard {
 
@@ -30,7 +31,19 @@ struct SpanPasses {
                 double* out);
   void (*step)(const SpanStep& step, const float* g, const float* classes, float* directions,
                const float* theta, float* next, std::size_t count);
+  /// Adds v to a count sketch of kSketch + 16 floats; see sketch_of().
+  void (*sketch)(const float* v, std::size_t count, std::uint64_t key, float* sums);
 };
+
+constexpr std::size_t kSketch = 1024;
+/// Of the 16 numbers of v that begin at 16 * turn: bits 0 to 15 say which are subtracted, bits 20 to 29 where
+/// in the sketch the first goes. The finalizer of splitmix64.
+[[nodiscard]] constexpr std::uint64_t sketch_place(std::uint64_t key, std::uint64_t turn) {
+  std::uint64_t x = key + turn * 0x9E3779B97F4A7C15ULL;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
 
 extern const SpanPasses kBaselineSpanPasses;
 #if defined(__x86_64__)

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/aggregation/guards/span_guard.h"
+#include "core/aggregation/guards/span_guard_2.h"
 #include "core/aggregation/vectors/span_kernels.h"
 #include "core/aggregation/vectors/vector_kernels.h"
 
@@ -170,33 +172,87 @@ void mix_with_noise(std::span<const float> noise, double share, std::vector<doub
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] = share * residual[i] + rest * beside[i];
 }
 
-void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference,
-                        const StrongestUpdateOptions& options, std::span<const float> wish,
-                        std::span<float> update) {
+/// Takes out of the residual what the guard's sketch of it would show: every number, less the mean of those
+/// that share its place.
+void hide_from(const ResidualSketcher& sketcher, std::vector<double>& residual) {
+  std::vector<double> sums(kSketch);
+  std::vector<double> counts(kSketch);
+  const auto at = [&](std::size_t i) {
+    const std::uint64_t place = sketch_place(sketcher.key(), i / RowBundle::kTurn);
+    const std::size_t lane = i % RowBundle::kTurn;
+    const double sign = ((place >> lane) & 1) != 0 ? -1 : 1;
+    return std::pair(((place >> 20) + lane) % kSketch, sign);
+  };
+  // A place beyond the sketch's end begins again at 0, wherever the turn began.
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const auto [place, sign] = at(i);
+    sums[place] += sign * residual[i];
+    counts[place] += 1;
+  }
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const auto [place, sign] = at(i);
+    residual[i] -= sign * sums[place] / counts[place];
+  }
+}
+
+/// What the two SpanGuards have in common for an attacker.
+struct SpanBounds {
+  const MixtureLimits& mixture;
+  double longest;                ///< of an accepted residual
+  double median;                 ///< of the clients' residuals
+  bool honest_mixtures = false;  ///< it looks at the mixture's honesty
+};
+
+template <typename ShapeResidual>
+void against_span(const SpanBounds& bounds, const ReferenceUpdate& reference,
+                  const StrongestUpdateOptions& options, std::span<const float> wish,
+                  const ShapeResidual& shape, std::span<float> update) {
   const RowBundle& classes = reference.per_class;
   const std::vector<double> gains = products(classes, wish);
   const VisibleSpan span(reference.gram);
-  const VisiblePart seen = span.part(gains, guard.options().mixture);
+  const VisiblePart seen = span.part(gains, bounds.mixture);
   std::vector<double> residual(wish.begin(), wish.end());
   for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, -seen.projection[c], residual);
   const double invisible = length(residual);
-  const double median = guard.median_length(span);
   std::vector<double> out(wish.size());
   if (invisible > 0) {
     for (double& v : residual) v /= invisible;
     if (options.spread < 1) mix_with_noise(options.noise, options.spread, residual);
+    shape(residual);
+    // As long as it may be: the guard shortens it anyway, and the client's vote lifts the median.
+    const double norm = length(residual);
+    const double longest = options.length > 0 ? options.length * bounds.median : 0.99 * bounds.longest;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = norm > 0 ? longest / norm * residual[i] : 0;
+  }
+  std::vector<double> mixture = chosen_mixture(options.mixture, gains, bounds.mixture);
+  if (bounds.honest_mixtures && gains.size() > 1) look_honest(gains, mixture);
+  for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, mixture[c], out);
+  for (std::size_t i = 0; i < update.size(); ++i) update[i] = static_cast<float>(out[i]);
+}
+
+void against_span_guard(const SpanGuard& guard, const ReferenceUpdate& reference,
+                        const StrongestUpdateOptions& options, std::span<const float> wish,
+                        std::span<float> update) {
+  const double median = guard.median_length(VisibleSpan(reference.gram));
+  const SpanBounds bounds{guard.options().mixture, guard.options().reject * median, median,
+                          guard.options().trust > 0};
+  const auto shape = [&](std::vector<double>& residual) {
     if (options.follow == 1) follow_directions(guard, residual);
     if (options.follow == 2) stay_in_directions(guard, residual);
     if (options.follow == 3) avoid_directions(guard, residual);
-    // As long as it may be: the guard shortens it anyway, and the client's vote lifts the median.
-    const double norm = length(residual);
-    const double longest = (options.length > 0 ? options.length : 0.99 * guard.options().reject) * median;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = norm > 0 ? longest / norm * residual[i] : 0;
-  }
-  std::vector<double> mixture = chosen_mixture(options.mixture, gains, guard.options().mixture);
-  if (guard.options().trust > 0 && gains.size() > 1) look_honest(gains, mixture);
-  for (std::size_t c = 0; c < classes.rows(); ++c) add_row(classes, c, mixture[c], out);
-  for (std::size_t i = 0; i < update.size(); ++i) update[i] = static_cast<float>(out[i]);
+  };
+  against_span(bounds, reference, options, wish, shape, update);
+}
+
+void against_span_guard_2(const SpanGuard2& guard, const ReferenceUpdate& reference,
+                          const StrongestUpdateOptions& options, std::span<const float> wish,
+                          std::span<float> update) {
+  const double median = guard.median_length(VisibleSpan(reference.gram));
+  const SpanBounds bounds{guard.options().mixture, guard.options().reject * median, median};
+  const auto shape = [&](std::vector<double>& residual) {
+    if (options.unseen && guard.sketcher().key() != 0) hide_from(guard.sketcher(), residual);
+  };
+  against_span(bounds, reference, options, wish, shape, update);
 }
 
 }  // namespace
@@ -206,6 +262,8 @@ void strongest_update(const Guard& guard, const ReferenceUpdate* reference,
                       std::span<float> update) {
   if (const auto* span_guard = dynamic_cast<const SpanGuard*>(&guard)) {
     against_span_guard(*span_guard, *reference, options, wish, update);
+  } else if (const auto* second = dynamic_cast<const SpanGuard2*>(&guard)) {
+    against_span_guard_2(*second, *reference, options, wish, update);
   } else if (guard.name() == "aflguard" || guard.name() == "sync-aflguard") {
     against_aflguard(*reference, options.lambda, wish, update);
   } else if (guard.name() == "zeno++") {

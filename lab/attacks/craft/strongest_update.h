@@ -28,6 +28,7 @@ struct StrongestUpdateOptions {
   /// Share of the residual along the wish; what is missing to its length goes along `noise`.
   double spread = 1;
   std::span<const float> noise = {};
+  bool unseen = false;  ///< SpanGuard 2: the residual does not show in its sketches, whose key is known
 };
 
 /// Against each guard the update that it still accepts and that moves the model as far as it can along the

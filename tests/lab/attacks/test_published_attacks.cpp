@@ -158,7 +158,7 @@ TEST("A backdoor in masked coordinates leaves those alone that honest updates us
 }
 
 TEST("White-box attackers who shape their residual are accepted by SpanGuard") {
-  for (const char* name : {"own-short", "own-weights", "own-noisy", "own-bursts", "own-best"}) {
+  for (const char* name : {"own-short", "own-weights", "own-noisy", "own-unseen", "own-bursts", "own-best"}) {
     auto settings = default_settings("synthetic").value();
     settings.clients = 10;
     settings.iterations = 200;

@@ -15,10 +15,13 @@
 #include "datasets/folders.h"
 #include "datasets/manifest.h"
 #include "lab/campaigns/campaign.h"
+#include "lab/campaigns/grid_plan.h"
 #include "lab/campaigns/lab_resources.h"
 #include "lab/campaigns/summary.h"
+#include "lab/reports/publish.h"
 #include "lab/reports/results_files.h"
 #include "lab/runs/theorem_bound.h"
+#include "lab/tasks/own_data.h"
 #include "tools/aflguard/lab_replay.h"
 #include "tools/aflguard/wiring.h"
 
@@ -40,6 +43,7 @@ struct RunOptions {
   std::optional<std::uint64_t> server_delay, client_delay;
   std::vector<std::string> guard_options, attack_options;
   std::string encoding = "float32";
+  std::string partition;
   bool feedback = false;
   bool grid = false;
   std::optional<std::string> model;
@@ -67,6 +71,10 @@ Result<lab::ExperimentSettings> settings_from(const RunOptions& options) {
   settings.attack = options.attack;
   settings.seed = options.seed;
   settings.encoding = options.encoding;
+  settings.partition = options.partition;
+  if (lab::is_own_data(options.dataset)) {
+    TRY(settings.data_digest, lab::own_data_digest(options.dataset));
+  }
   settings.feedback = options.feedback;
   settings.grid = options.grid;
   override_with(settings.malicious, options.malicious);
@@ -114,7 +122,7 @@ Status run(const RunOptions& options, const lab::Catalog& catalog) {
   TRY(const auto resources,
       lab::make_lab_resources(
           catalog, options.model ? std::optional<std::filesystem::path>(*options.model) : std::nullopt,
-          trainers.make));
+          trainers.make, options.partition));
   TRY(auto data, resources.data(settings.dataset));
   TRY(const auto model, resources.model(settings.dataset));
   const auto context = lab::lab_context(trainers.runtime_version);
@@ -186,12 +194,21 @@ void print_cells(const std::vector<lab::CellRuns>& cells) {
   }
 }
 
+/// What a grid has besides: a user's model and how samples are given to clients.
+struct OwnOptions {
+  std::optional<std::string> model;
+  std::string partition;
+};
+
 Status run_plan(const Result<lab::Plan>& planned, const CampaignVerbOptions& options,
-                const lab::Catalog& catalog) {
+                const lab::Catalog& catalog, const OwnOptions& own = {}) {
   if (!planned) return planned.error();
   const lab::Plan& plan = *planned;
   TRY(const TrainerSource trainers, load_trainers());
-  TRY(const auto resources, lab::make_lab_resources(catalog, std::nullopt, trainers.make));
+  TRY(const auto resources,
+      lab::make_lab_resources(catalog,
+                              own.model ? std::optional<std::filesystem::path>(*own.model) : std::nullopt,
+                              trainers.make, own.partition));
   const auto context = lab::lab_context(trainers.runtime_version);
   lab::CampaignOptions campaign;
   campaign.folder = options.folder.empty() ? std::filesystem::path("lab-" + plan.id())
@@ -328,7 +345,8 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = lab.add_subcommand("run", "Run one experiment");
   verb->add_option("--dataset", options->dataset,
-                   "synthetic, mnist, fashion-mnist, har, colorectal or cifar-10")
+                   "synthetic, mnist, fashion-mnist, har, colorectal, cifar-10, FILE.csv or "
+                   "FEATURES.npy:LABELS.npy")
       ->required();
   verb->add_option("--guard", options->guard, "What judges the updates; lab list shows all")
       ->capture_default_str();
@@ -349,6 +367,9 @@ void add_run(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   verb->add_option("--learning-rate", options->learning_rate, "Global rate, on summed gradients");
   verb->add_option("--non-iid", options->non_iid,
                    "Degree q to which labels stick to groups of clients [0.5]");
+  verb->add_option(
+      "--partition", options->partition,
+      "How clients get samples: iid, label, or column:NAME of a table [the paper's; label for files]");
   verb->add_option("--encoding", options->encoding,
                    "Of honest updates on their way: float32, fp16, int8, int4 or auto")
       ->capture_default_str();
@@ -406,14 +427,117 @@ void add_replay(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   });
 }
 
+void add_grid(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
+  struct GridOptions {
+    lab::GridRequest request;
+    CampaignVerbOptions campaign;
+    std::optional<double> distribution_shift, non_iid;
+    std::optional<std::size_t> clients, trusted_size, batch_size;
+    std::optional<double> learning_rate;
+    OwnOptions own;
+  };
+  auto options = std::make_shared<GridOptions>();
+  CampaignVerbOptions& campaign = options->campaign;
+  CLI::App* verb = lab.add_subcommand("grid", "Run every chosen guard against every chosen attack");
+  verb->add_option("--guard", options->request.guards, "What judges the updates; lab list shows all")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->required();
+  verb->add_option("--attack", options->request.attacks, "none, or names of lab list")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->required();
+  verb->add_option("--dataset", options->request.datasets,
+                   "Names of lab list, FILE.csv or FEATURES.npy:LABELS.npy")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->required();
+  verb->add_option("--model", options->own.model,
+                   "A model package instead of the paper's model; files need one")
+      ->type_name("DIR");
+  verb->add_option(
+      "--partition", options->own.partition,
+      "How clients get samples: iid, label, or column:NAME of a table [the paper's; label for files]");
+  verb->add_option("--batch-size", options->batch_size, "Samples per client update");
+  verb->add_option("--learning-rate", options->learning_rate, "Global rate, on summed gradients");
+  verb->add_option("--malicious", options->request.malicious, "Fractions of malicious clients")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--non-iid", options->non_iid,
+                   "Degree q to which labels stick to groups of clients [0.5]");
+  verb->add_option("--clients", options->clients, "Number of clients");
+  verb->add_option("--trusted-size", options->trusted_size, "Samples in the trusted set [100]");
+  verb->add_option("--distribution-shift", options->distribution_shift,
+                   "Fraction of the trusted set that is of the first class [0.5]");
+  verb->add_option("--seeds", campaign.seeds, "Runs per cell")->capture_default_str();
+  verb->add_option("--first-seed", campaign.first_seed, "Seed of the first run")->capture_default_str();
+  verb->add_option("--jobs", campaign.jobs, "Runs side by side; results do not depend on it")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  verb->add_option("--iterations", campaign.overrides.iterations, "Instead of the paper's number");
+  verb->add_option("-o,--output", campaign.folder, "Folder for the results [lab-grid]");
+  verb->add_flag("--json", campaign.json, "Print results.json");
+  verb->footer(
+      "Started again, it continues where it was interrupted.\n\nExamples:\n"
+      "  aflguard lab grid --guard aflguard,span-guard-2 --attack none,own,alie --dataset synthetic\n"
+      "  aflguard lab grid --guard zeno++ --attack lf,gd --dataset synthetic --malicious 0.1,0.2,0.4 --seeds "
+      "5 -o "
+      "zeno");
+  verb->callback([options, &action, catalog] {
+    // Not a shared pointer: options would own themselves.
+    options->request.adjust = [given = options.get()](ExperimentSettings& settings) {
+      settings.partition = given->own.partition;
+      override_with(settings.batch_size, given->batch_size);
+      override_with(settings.learning_rate, given->learning_rate);
+      override_with(settings.distribution_shift, given->distribution_shift);
+      override_with(settings.non_iid, given->non_iid);
+      override_with(settings.clients, given->clients);
+      override_with(settings.trusted_size, given->trusted_size);
+      override_with(settings.iterations, given->campaign.overrides.iterations);
+    };
+    if (options->campaign.folder.empty()) options->campaign.folder = "lab-grid";
+    action = [options, catalog] {
+      return run_plan(lab::plan_grid(options->request), options->campaign, catalog, options->own);
+    };
+  });
+}
+
+void add_publish(CLI::App& lab, Action& action) {
+  struct PublishOptions {
+    std::vector<std::filesystem::path> campaigns;
+    std::string folder;
+  };
+  auto options = std::make_shared<PublishOptions>();
+  CLI::App* verb =
+      lab.add_subcommand("publish", "Gather finished tables, figures and grids in one folder of small files");
+  verb->add_option("folders", options->campaigns, "Output folders of lab table, figure and grid")
+      ->required()
+      ->type_name("FOLDER...");
+  verb->add_option("-o,--output", options->folder, "Where to")->required()->type_name("FOLDER");
+  verb->footer(
+      "Per campaign a CSV with every run, its seed and settings, and its page; and index.csv.\n\nExample:\n"
+      "  aflguard lab publish results/table-1 results/table-2c -o published");
+  verb->callback([options, &action] {
+    action = [options]() -> Status {
+      TRY(const auto published, lab::publish(options->campaigns, options->folder));
+      for (const lab::PublishedPlan& plan : published) {
+        std::printf("%s: %zu cells, %zu runs, %zu seeds\n", plan.files.c_str(), plan.cells, plan.runs,
+                    plan.seeds);
+      }
+      return {};
+    };
+  });
+}
+
 void add_campaigns(CLI::App& lab, Action& action, const lab::Catalog& catalog) {
   auto table = std::make_shared<CampaignVerbOptions>();
   CLI::App* verb = lab.add_subcommand("table", "Reproduce a table of the paper");
-  verb->add_option("name", table->name, "1, 2a to 2e, 3, 5a to 5d; not in the paper: adaptive, white-box")
+  verb->add_option("name", table->name,
+                   "1, 2a to 2e, 3, 5a to 5d; not in the paper: adaptive, white-box, league")
       ->required();
   verb->add_option("--dataset", table->overrides.dataset, "Only this data set of the table");
   verb->add_option("--malicious", table->overrides.malicious,
-                   "Only this malicious fraction, of tables that vary it (white-box: 0.2, 0.45)");
+                   "Only this malicious fraction, of tables that vary it (white-box and league: 0.2, 0.45)");
   add_campaign_options(verb, *table);
   verb->footer(
       "Started again, it continues where it was interrupted.\n\nExamples:\n"
@@ -473,6 +597,8 @@ void add_lab_verbs(CLI::App& app, Action& action, const lab::Catalog& catalog) {
   lab->require_subcommand(1);
   add_run(*lab, action, catalog);
   add_campaigns(*lab, action, catalog);
+  add_grid(*lab, action, catalog);
+  add_publish(*lab, action);
   add_replay(*lab, action, catalog);
   auto json = std::make_shared<bool>(false);
   CLI::App* verb = lab->add_subcommand("list", "Show data sets, defenses, attacks, tables and figures");
