@@ -11,6 +11,7 @@ fleet       two virtual boards and four translated ones learn, are killed and st
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
 image       a card's image: made, examined, booted with power cuts, and a simulated fleet of boards that boot it
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
+damage      flipped bits and cut logs of the store; a disk that goes wrong at every single write and sync
 faults      kills, damaged messages and full disks at random moments, each time others
 nats        a cluster of three NATS servers carries a fleet
 metrics     Prometheus accepts what a gateway tells it; the alert rules and Grafana's questions do what they should
@@ -52,6 +53,18 @@ check_tidy() (
 
 # What compiles in each file alone may still mean two things in one program.
 check_odr() { build odr; }
+
+# 2,000 flipped bits anywhere (half of them in a stopped gateway's files), 500 in indexes, 500 cuts of the log, and every
+# crash point with every kind of fault.
+check_damage() (
+  build release -- test.gateway_server.store
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed ./run check damage repeats this"
+  export AFLGUARD_SEED="$seed" AFLGUARD_FLIPS="${AFLGUARD_FLIPS:-1000}" AFLGUARD_INDEX_FLIPS="${AFLGUARD_INDEX_FLIPS:-500}" \
+    AFLGUARD_LOG_CUTS="${AFLGUARD_LOG_CUTS:-500}" AFLGUARD_CRASH_STEP=1
+  build/release/tests/test.gateway_server.store store_damage
+  build/release/tests/test.gateway_server.store store_crash_points
+)
 
 # More rounds than in ./run test, and each time others.
 check_faults() (
