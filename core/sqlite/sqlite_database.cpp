@@ -18,6 +18,7 @@ Error sqlite_error(sqlite3* database, int code) {
       return corrupt(text);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_NOMEM:
       return unavailable(text);
     case SQLITE_FULL:
     case SQLITE_IOERR:

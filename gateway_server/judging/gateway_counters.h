@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "gateway_server/judging/store_report.h"
+
 namespace aflguard::gateway {
 
 /// Delays are counted in classes: at most the first, at most the second, ..., above the last.
@@ -37,6 +39,7 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> evaluated_version{0};
   std::atomic<std::int64_t> judge_alive_ms{0};  ///< steady clock; when the judging thread last moved
   std::atomic<bool> store_failing{false};
+  StoreReport store_report;
 };
 
 }  // namespace aflguard::gateway

@@ -16,6 +16,11 @@ std::int64_t milliseconds(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
+/// A full disk or a lock passes; damage, or a row that contradicts another one, does not.
+bool will_not_pass(const Error& error) {
+  return error.kind == ErrorKind::kCorrupt || error.kind == ErrorKind::kInternal;
+}
+
 }  // namespace
 
 JudgeThread::JudgeThread(UpdateJudge& judge, const Limits& limits, JudgeListener& listener,
@@ -60,7 +65,7 @@ void JudgeThread::run() {
       const bool more = taken < kGroup || (taken < kMaxGroup && clock_.steady() - begin < kGroupTime);
       input = more ? queue_.try_pop() : std::nullopt;
     }
-    if (judge_.has_pending() && !commit()) return;
+    if (judge_.has_pending() && !commit()) return rest();
     hand_out();
   }
 }
@@ -75,6 +80,9 @@ void JudgeThread::handle(VerifiedUpdate update) {
   }
   for (const UpdateJudge::Refused& refused : judge_.take_refused()) {
     listener_.on_refused(refused.device, refused.refusal);
+  }
+  for (UpdateJudge::ReadBack& read : judge_.take_read_back()) {
+    counters_.store_report.set_unreadable(read.device, std::move(read.problem));
   }
 }
 
@@ -113,10 +121,23 @@ bool JudgeThread::commit() {
       return true;
     }
     ++counters_.commit_failures;
+    if (will_not_pass(committed.error())) {
+      log_.error("nothing is answered any more: " + committed.error().message);
+      counters_.store_failing = true;
+      counters_.store_report.set_damaged(committed.error().message);
+      return false;
+    }
     if (!counters_.store_failing.exchange(true)) {
       log_.error("nothing can be stored, so nothing is answered until it can: " + committed.error().message);
     }
     if (stopping_) return false;
+    std::this_thread::sleep_for(kRetry);
+  }
+}
+
+void JudgeThread::rest() {
+  while (!stopping_) {
+    sign_of_life();
     std::this_thread::sleep_for(kRetry);
   }
 }

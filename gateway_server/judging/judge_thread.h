@@ -61,8 +61,10 @@ class JudgeThread final {
   void handle(ReferenceReady ready);
   void handle(const EvaluationRecord& evaluation);
   void handle(const VotersChanged& changed) { judge_.voters_changed(changed.news); }
-  /// Tries until it works, or the gateway stops; false then.
+  /// Tries until it works, or the gateway stops; false then, and when it will never work.
   [[nodiscard]] bool commit();
+  /// What waits stays in the queue, whose senders are refused as it fills, until the gateway stops.
+  void rest();
   void report_judged();
   void hand_out();
   void note_verdict(const Verdict& verdict);

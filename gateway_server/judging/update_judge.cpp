@@ -104,10 +104,15 @@ void UpdateJudge::answer_again(const DeviceRecord& sender, std::uint64_t sequenc
       [&](const VerdictRecord& record) { return record.device == sender.id && record.sequence == sequence; });
   if (pending != pending_.verdicts.end()) return;  // its answer is about to leave
   const auto stored = store_.find_verdict(sender.id, sequence);
-  if (!stored.ok()) {
-    log_.warning("the verdict on update " + std::to_string(sequence) + " of device '" + sender.name +
-                 "' could not be read: " + stored.error().message);  // the device will ask again
-  } else if (stored->has_value()) {
+  if (!stored.ok()) {  // the device asks again, and reports an alert itself
+    const std::string problem = "the verdict on update " + std::to_string(sequence) + " of device '" +
+                                sender.name + "' could not be read: " + stored.error().message;
+    log_.warning(problem);
+    read_back_.push_back({sender.name, problem});
+    return;
+  }
+  read_back_.push_back({sender.name, ""});
+  if (stored->has_value()) {
     pending_.replies.push_back(message_for(sender, **stored));
   } else {
     refuse_replayed(sender, sequence);
@@ -190,6 +195,10 @@ std::vector<VerdictMessage> UpdateJudge::take_replies() {
 
 std::vector<UpdateJudge::Refused> UpdateJudge::take_refused() {
   return std::exchange(refused_, {});
+}
+
+std::vector<UpdateJudge::ReadBack> UpdateJudge::take_read_back() {
+  return std::exchange(read_back_, {});
 }
 
 DeviceRecord& UpdateJudge::device(const std::string& name) {

@@ -63,6 +63,14 @@ class UpdateJudge final {
   /// Those since the last call; they wait for no commit.
   [[nodiscard]] std::vector<Refused> take_refused();
 
+  /// A device whose stored verdict could not be read (the text says why), or could be read again (no text).
+  struct ReadBack {
+    std::string device;
+    std::string problem;
+  };
+  /// Those since the last call.
+  [[nodiscard]] std::vector<ReadBack> take_read_back();
+
   [[nodiscard]] Status add_evaluation(const EvaluationRecord& evaluation) {
     return store_.add_evaluation(evaluation);
   }
@@ -118,6 +126,7 @@ class UpdateJudge final {
   Pending pending_;
   Released released_;
   std::vector<Refused> refused_;
+  std::vector<ReadBack> read_back_;
   bool reference_stored_ = false;  ///< the one in force, by this program
   std::uint64_t repeats_ = 0;
   std::optional<std::chrono::steady_clock::time_point> reference_time_;

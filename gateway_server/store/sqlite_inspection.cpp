@@ -79,12 +79,17 @@ Status inspect_store(const SqliteStoreOptions& options,
   const std::string log = options.file.string() + "-wal";
   if (!has_bytes(options.file)) {
     if (answered && answered->iteration > 0) return corrupt(lost(options, answered->iteration, "is empty"));
-    return {};
+    if (!has_bytes(log)) return {};
+    return corrupt(options.file.string() + ": is missing, and its log " + log +
+                   " is there; bring it back, or, to start with a new store, move the log away");
   }
   const bool has_log = has_bytes(log);
   Status missing;  ///< other than damage, this has its own way out
+  const Status log_state = has_log ? check_write_ahead_log(log) : Status();
   const auto look = [&]() -> Status {
-    if (has_log) TRY_STATUS(check_write_ahead_log(log));
+    // A power loss may leave any of what was not synced, as the history is not; the mark tells whether
+    // answers are among what is lost.
+    if (!answered && !log_state.ok()) return log_state;
     TRY(auto database, SqliteDatabase::open(options.file, has_log ? SqliteDatabase::Access::kReadOnly
                                                                   : SqliteDatabase::Access::kFrozen));
     TRY_STATUS(check_content(database));
@@ -98,7 +103,10 @@ Status inspect_store(const SqliteStoreOptions& options,
     return {};
   };
   const Status found = look();
-  if (found.ok()) return missing;
+  if (found.ok()) {
+    if (missing.ok() || log_state.ok()) return missing;
+    return corrupt(missing.error().message + " (" + log_state.error().message + ")");
+  }
   // Columns and tables that are not found any more are damage too.
   const ErrorKind kind = found.error().kind;
   if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kInternal) return found;

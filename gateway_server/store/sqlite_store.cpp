@@ -37,6 +37,35 @@ Status write_owner(SqliteDatabase& database, const SqliteStoreOptions& options) 
   return {};
 }
 
+/// With the newest schema.
+Result<SqliteDatabase> open_database(const fs::path& file, const SqliteStoreOptions& options) {
+  TRY(SqliteDatabase database, SqliteDatabase::open(file, SqliteDatabase::Access::kReadWrite));
+  // Large pages: most of what is written is one blob of the model's size.
+  TRY_STATUS(
+      database.run("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                   "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
+                   "PRAGMA foreign_keys = ON"));
+  TRY_STATUS(migrate(database));
+  TRY_STATUS(write_owner(database, options));
+  return database;
+}
+
+/// A power loss leaves no store or a whole one: it gets its name when it is complete.
+Status make_store(const SqliteStoreOptions& options) {
+  const fs::path unfinished = options.file.string() + ".new";
+  std::error_code failed;
+  for (const char* ending : {"", "-journal", "-wal", "-shm"}) {
+    fs::remove(unfinished.string() + ending, failed);
+  }
+  {
+    TRY(SqliteDatabase database, open_database(unfinished, options));
+    TRY_STATUS(database.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+  }
+  fs::rename(unfinished, options.file, failed);
+  if (!failed) return {};
+  return io_error("cannot rename " + unfinished.string() + ": " + failed.message());
+}
+
 }  // namespace
 
 struct SqliteStore::Internals {
@@ -122,14 +151,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
   const fs::path mark_file = answered_file(options);
   TRY(const auto answered, AnsweredMark::read(mark_file));
   TRY_STATUS(inspect_store(options, answered));
-  TRY(SqliteDatabase database, SqliteDatabase::open(options.file, SqliteDatabase::Access::kReadWrite));
-  // Large pages: most of what is written is one blob of the model's size.
-  TRY_STATUS(
-      database.run("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                   "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
-                   "PRAGMA foreign_keys = ON"));
-  TRY_STATUS(migrate(database));
-  TRY_STATUS(write_owner(database, options));
+  if (!fs::exists(options.file, failed) || fs::file_size(options.file, failed) == 0) {
+    TRY_STATUS(make_store(options));
+  }
+  TRY(SqliteDatabase database, open_database(options.file, options));
   TRY(const std::string name, database.query_text("SELECT value FROM meta WHERE key = 'store'"));
   TRY(const std::string held, database.query_text("SELECT iteration FROM state"));
   const std::uint64_t iteration = held.empty() ? 0 : std::stoull(held);

@@ -20,7 +20,12 @@ bool GatewayHealth::hangs(std::int64_t alive_ms) const {
 std::vector<std::string> GatewayHealth::problems() const {
   std::vector<std::string> found;
   if (!connected_) found.emplace_back("the broker is away");
-  if (counters_.store_failing) found.emplace_back("the store cannot be written");
+  const std::string store = counters_.store_report.text();
+  if (!store.empty()) {
+    found.push_back(store);
+  } else if (counters_.store_failing) {
+    found.emplace_back("the store cannot be written");
+  }
   if (judging_hangs()) found.emplace_back("the judging thread hangs");
   if (hangs(bus_alive_ms_)) found.emplace_back("the thread of the broker's messages hangs");
   return found;

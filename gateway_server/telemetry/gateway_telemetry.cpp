@@ -125,16 +125,23 @@ void GatewayTelemetry::tick(Time now) {
 }
 
 void GatewayTelemetry::follow_store() {
-  const bool failing = parts_.counters.store_failing;
-  if (failing == store_failing_) return;
-  store_failing_ = failing;
+  std::string problem = parts_.counters.store_report.text();
+  if (problem.empty() && parts_.counters.store_failing) {
+    problem = "the store cannot be written; see the log";
+  }
+  if (problem == store_problem_) return;
+  const bool began = store_problem_.empty();
+  store_problem_ = problem;
   publish_state();
-  events_.tell(failing ? "store-failing" : "store-works", "", "");
+  if (problem.empty()) {
+    events_.tell("store-works", "", "");
+  } else if (began) {
+    events_.tell("store-failing", "", "");
+  }
 }
 
 void GatewayTelemetry::publish_state() {
-  publish_status(store_failing_ ? GatewayState::kAlert : GatewayState::kReady,
-                 store_failing_ ? "the store cannot be written; see the log" : "");
+  publish_status(store_problem_.empty() ? GatewayState::kReady : GatewayState::kAlert, store_problem_);
 }
 
 void GatewayTelemetry::publish_status(GatewayState state, const std::string& message) {

@@ -111,7 +111,7 @@ class GatewayTelemetry final {
   Every summaries_due_;
   Every history_due_;
   Every metrics_due_;
-  bool store_failing_ = false;  ///< as last published
+  std::string store_problem_;  ///< as last published
   bool start_announced_ = false;
 };
 

@@ -91,12 +91,18 @@ class BusyFleet final {
     }
   }
 
-  /// Kills gateway, broker or both at random moments; each time every device must come to a new verdict.
+  /// Kills or pauses gateway, broker or both at random moments; each time every device must come to a new
+  /// verdict.
   void break_things() {
     wait_for_progress();
     for (std::uint64_t round = 0; round < rounds_; ++round) {
       let_random_time_pass(random_, std::chrono::milliseconds(400));
-      const std::uint64_t what = random_.below(4);
+      const std::uint64_t what = random_.below(6);
+      if (what >= 4) {
+        pause(what == 4 ? fleet_.gateway_pid() : fleet_.broker().pid());
+        wait_for_progress();
+        continue;
+      }
       if (what != 0) fleet_.end_gateway(SIGKILL);
       if (what != 1) fleet_.broker().end(SIGKILL);
       if (what == 3) fleet_.launch_gateway();  // it has to wait for its broker
@@ -128,6 +134,11 @@ class BusyFleet final {
   }
 
  private:
+  void pause(pid_t program) {
+    TEST_ASSERT_EQUAL_INT(0, ::kill(program, SIGSTOP));
+    let_random_time_pass(random_, std::chrono::milliseconds(400));
+    TEST_ASSERT_EQUAL_INT(0, ::kill(program, SIGCONT));
+  }
   [[nodiscard]] std::filesystem::path stop_file() const { return fleet_.path() / "stop"; }
 
   void play(int number) {

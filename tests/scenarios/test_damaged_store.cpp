@@ -87,3 +87,22 @@ TEST("A restored backup goes on: what it does not know is judged, and what it kn
   TEST_ASSERT_EQUAL_UINT64(3, device.insist(device.update(3, 0, 0.5F)).version);
   TEST_ASSERT_EQUAL_UINT64(4, device.insist(device.update(4, 0, 0.5F)).version);
 }
+
+TEST(
+    "A store that is removed under a running gateway makes an alert, and nothing is passed over at the next "
+    "start") {
+  LiveFleet fleet(UsedFleet::options());
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0.5F)).accepted);
+  std::filesystem::remove(fleet.store());
+  device.send(device.seal(device.update(2, 1, 0.5F)));
+  fleet.wait_for_state("alert");
+  ASSERT_CONTAINS(fleet.gateway_log(),
+                  "was removed while the gateway uses it, so nothing is answered any more");
+  fleet.end_gateway(SIGTERM);
+  fleet.launch_gateway();
+  TEST_ASSERT_EQUAL_INT(1, fleet.wait_for_gateway_end());
+  ASSERT_CONTAINS(fleet.gateway_log(), "1 updates were answered, the store is empty");
+}

@@ -3,6 +3,7 @@
 #include "tests/gateway_server/judging/happenings.h"
 #include "tests/gateway_server/judging/judge_rig.h"
 #include "tests/support/test.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
@@ -18,6 +19,10 @@ class SwitchedStore final : public GatewayStore {
   [[nodiscard]] Result<StoredState> load() override { return store.load(); }
   [[nodiscard]] Status commit(const StoreCommit& commit) override {
     store.disk_full = disk_full;
+    if (damaged) {
+      failures.add(commit.iteration);
+      return corrupt("gateway.db: was removed");
+    }
     const Status committed = store.commit(commit);
     (committed.ok() ? successes : failures).add(commit.iteration);
     return committed;
@@ -29,6 +34,7 @@ class SwitchedStore final : public GatewayStore {
   [[nodiscard]] Status add_evaluation(const EvaluationRecord&) override { return {}; }
 
   std::atomic<bool> disk_full{false};
+  std::atomic<bool> damaged{false};
   Happenings<std::uint64_t> failures;
   Happenings<std::uint64_t> successes;
   FailingStore store;
@@ -100,6 +106,43 @@ TEST("Told to stop while nothing can be stored, the judging ends without an answ
   bench.thread.stop();
   TEST_ASSERT_EQUAL_UINT64(0, bench.out.replies.count());
   TEST_ASSERT_TRUE(bench.store.store.verdicts.empty());
+}
+
+TEST(
+    "A store that is damaged is not tried again: nothing is answered, the report says why, and the end is "
+    "clean") {
+  Bench bench;
+  bench.send(1);
+  (void)bench.out.replies.wait_for(1);
+  bench.store.damaged = true;
+  bench.send(2);
+  (void)bench.store.failures.wait_for(1);
+  wait_until("the report says so", [&] { return !bench.counters.store_report.text().empty(); });
+  ASSERT_CONTAINS(bench.counters.store_report.text(), "gateway.db: was removed");
+  TEST_ASSERT_TRUE(bench.counters.store_failing);
+  bench.store.damaged = false;
+  bench.send(3);
+  bench.thread.stop();
+  TEST_ASSERT_EQUAL_UINT64(1, bench.store.failures.count());
+  TEST_ASSERT_EQUAL_UINT64(1, bench.out.replies.count());
+  ASSERT_CONTAINS(bench.log.lines().back(), "nothing is answered any more");
+}
+
+TEST("A stored verdict that cannot be read is reported for its device, while others are answered") {
+  Bench bench;
+  bench.send(1);
+  (void)bench.out.replies.wait_for(1);
+  bench.store.store.unreadable = true;
+  bench.send(1);
+  bench.send(2);
+  TEST_ASSERT_EQUAL_UINT64(2, bench.out.replies.wait_for(2).back().sequence);
+  ASSERT_CONTAINS(bench.counters.store_report.text(),
+                  "update 1 of device 'pi-1' could not be read: a bad block");
+  TEST_ASSERT_FALSE(bench.counters.store_failing);
+  bench.store.store.unreadable = false;
+  bench.send(1);
+  (void)bench.out.replies.wait_for(3);
+  TEST_ASSERT_EQUAL_STRING("", bench.counters.store_report.text().c_str());
 }
 
 TEST("Told to stop, the judging first judges, commits and answers what waits") {

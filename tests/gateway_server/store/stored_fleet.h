@@ -26,8 +26,41 @@ inline gateway::SqliteStoreOptions stored_fleet_options(const std::filesystem::p
 /// What a gateway commits, made up step by step: every update counts for one device, and has its verdict.
 class StoredFleet final {
  public:
-  /// Commit number `number`, of `updates` updates.
+  /// Judges `updates` made-up updates and commits them.
   [[nodiscard]] Status commit(gateway::SqliteStore& store, std::size_t updates) {
+    return advance(&store, updates);
+  }
+  /// As if commit() had succeeded.
+  void pretend(std::size_t updates) { ASSERT_OK(advance(nullptr, updates)); }
+
+  [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
+
+  /// Empty when the store holds what was committed and nothing else; otherwise what differs.
+  [[nodiscard]] std::string compare(gateway::SqliteStore& store, const std::filesystem::path& file) const {
+    const auto loaded = store.load();
+    if (!loaded.ok()) return "the state: " + loaded.error().message;
+    if (loaded->aggregator != state_) return "the state";
+    if (loaded->reference != reference_) return "the reference update";
+    if (iteration_ > 0 && loaded->guard != "aflguard") return "the guard";
+    std::vector<gateway::DeviceRecord> devices;
+    for (const auto& [id, device] : devices_) devices.push_back(device);
+    if (loaded->devices != devices) return "the devices";
+    for (const gateway::VerdictRecord& verdict : verdicts_) {
+      const auto found = store.find_verdict(verdict.device, verdict.sequence);
+      if (!found.ok()) return "a verdict: " + found.error().message;
+      if (!found->has_value() || **found != verdict) {
+        return "the verdict on update " + std::to_string(verdict.iteration);
+      }
+    }
+    auto reader = gateway::StoreReader::open(file);
+    if (!reader.ok()) return reader.error().message;
+    const auto all = reader->verdicts();
+    if (!all.ok()) return all.error().message;
+    return all->size() == verdicts_.size() ? "" : "the number of verdicts";
+  }
+
+ private:
+  [[nodiscard]] Status advance(gateway::SqliteStore* store, std::size_t updates) {
     std::vector<gateway::VerdictRecord> verdicts;
     std::map<ClientId, gateway::DeviceRecord> touched;
     StoredFleet next = *this;
@@ -62,41 +95,16 @@ class StoredFleet final {
     for (std::byte& byte : next.state_) byte = static_cast<std::byte>(next.random_.below(256));
     const bool changed = next.reference_.empty() || next.random_.below(4) == 0;
     if (changed) next.reference_.assign(3000, static_cast<std::byte>(next.iteration_));
-    TRY_STATUS(
-        store.commit({verdicts, devices, next.iteration_, next.iteration_, next.state_,
-                      changed ? std::span<const std::byte>(next.reference_) : std::span<const std::byte>()}));
+    if (store != nullptr) {
+      TRY_STATUS(store->commit(
+          {verdicts, devices, next.iteration_, next.iteration_, next.state_,
+           changed ? std::span<const std::byte>(next.reference_) : std::span<const std::byte>()}));
+    }
     next.verdicts_.insert(next.verdicts_.end(), verdicts.begin(), verdicts.end());
     *this = std::move(next);
     return {};
   }
 
-  [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
-
-  /// Empty when the store holds what was committed and nothing else; otherwise what differs.
-  [[nodiscard]] std::string compare(gateway::SqliteStore& store, const std::filesystem::path& file) const {
-    const auto loaded = store.load();
-    if (!loaded.ok()) return "the state: " + loaded.error().message;
-    if (loaded->aggregator != state_) return "the state";
-    if (loaded->reference != reference_) return "the reference update";
-    if (iteration_ > 0 && loaded->guard != "aflguard") return "the guard";
-    std::vector<gateway::DeviceRecord> devices;
-    for (const auto& [id, device] : devices_) devices.push_back(device);
-    if (loaded->devices != devices) return "the devices";
-    for (const gateway::VerdictRecord& verdict : verdicts_) {
-      const auto found = store.find_verdict(verdict.device, verdict.sequence);
-      if (!found.ok()) return "a verdict: " + found.error().message;
-      if (!found->has_value() || **found != verdict) {
-        return "the verdict on update " + std::to_string(verdict.iteration);
-      }
-    }
-    auto reader = gateway::StoreReader::open(file);
-    if (!reader.ok()) return reader.error().message;
-    const auto all = reader->verdicts();
-    if (!all.ok()) return all.error().message;
-    return all->size() == verdicts_.size() ? "" : "the number of verdicts";
-  }
-
- private:
   Random random_{9};
   std::uint64_t iteration_ = 0;
   std::map<ClientId, gateway::DeviceRecord> devices_;

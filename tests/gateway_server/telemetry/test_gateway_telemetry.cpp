@@ -144,6 +144,22 @@ TEST("A store that fails and works again changes the status and makes an event e
   expect({"store-failing", "store-works"}, bench.events());
 }
 
+TEST("A store that is damaged, or for one device, makes an alert that says what it is") {
+  TelemetryBench bench;
+  bench.telemetry->on_connected();
+  (void)bench.events();
+  bench.counters.store_report.set_unreadable("pi-1", "the verdict of pi-1 could not be read");
+  bench.tick_later(std::chrono::milliseconds(1));
+  const auto alert = bench.retained_at(bench.topics.gateway_status());
+  TEST_ASSERT_EQUAL_STRING("alert", alert.at("state").get<std::string>().c_str());
+  ASSERT_CONTAINS(alert.at("message").get<std::string>(), "the verdict of pi-1 could not be read");
+  bench.counters.store_report.set_damaged("gateway.db: was removed");
+  bench.tick_later(std::chrono::milliseconds(1));
+  ASSERT_CONTAINS(bench.retained_at(bench.topics.gateway_status()).at("message").get<std::string>(),
+                  "gateway.db: was removed");
+  expect({"store-failing"}, bench.events());
+}
+
 TEST("Verdicts and states of enrolled devices make summaries and events, those of others nothing") {
   TelemetryBench bench;
   bench.telemetry->on_connected();
