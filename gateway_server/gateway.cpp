@@ -10,6 +10,7 @@
 #include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/replies/offer_pace.h"
 #include "gateway_server/replies/outbox.h"
+#include "gateway_server/rival_watch.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
 
 namespace aflguard::gateway {
@@ -40,6 +41,7 @@ class Gateway::Loop final {
     stop_threads();
   }
   [[nodiscard]] Status run();
+  [[nodiscard]] bool came_second() const { return !outcome_.ok(); }
   void stop() {
     stopping_ = true;
     inbox_.push_first(BusWoken{});
@@ -54,9 +56,10 @@ class Gateway::Loop final {
   void receive();
   void sort(BusEvent event);
   void note_dropped(Time now);
+  void note_rival();
 
   void handle(const BusConnected& connected);
-  void handle(const BusDisconnected&);
+  void handle(const BusDisconnected& disconnected);
   void handle(BusReceived received);
   void handle(const BusPublished& published) { outbox_.on_published(published.id); }
   void handle(const BusPublishFailed& failed) { outbox_.on_failed(failed.id); }
@@ -86,6 +89,8 @@ class Gateway::Loop final {
   std::thread receiving_;
   std::atomic<std::size_t> outbox_bytes_{0};
   bool connected_ = false;
+  RivalWatch rivals_;
+  Status outcome_;  ///< of run(): fails where another gateway was there first
   Every book_due_{kBookInterval};
   Every dropped_due_{kBookInterval};
   Every model_due_;
@@ -165,8 +170,14 @@ Status Gateway::Loop::run() {
     outbox_.pump();
     telemetry_.send_answers();
   }
-  wind_down();
-  return {};
+  if (outcome_.ok()) {
+    wind_down();
+  } else {  // without a farewell: the session and the topics are the other gateway's
+    stop_receiving();
+    parts_.bus.stop();
+    stop_threads();
+  }
+  return outcome_;
 }
 
 /// Nothing in here waits for a publish: the broker's connection may wait for this thread before it takes one.
@@ -203,6 +214,7 @@ void Gateway::Loop::note_dropped(Time now) {
 
 void Gateway::Loop::handle(const BusConnected& connected) {
   connected_ = true;
+  rivals_.on_connected(parts_.clock.steady());
   retained_version_.reset();  // the broker may be a new one, which retains nothing
   parts_.log.info("ready: connected to " + parts_.settings.broker.host + ":" +
                   std::to_string(parts_.settings.broker.port) + " over " + connected.protocol + ", fleet '" +
@@ -213,10 +225,24 @@ void Gateway::Loop::handle(const BusConnected& connected) {
   notify_ready();
 }
 
-void Gateway::Loop::handle(const BusDisconnected&) {  // the bus has logged why
+void Gateway::Loop::handle(const BusDisconnected& disconnected) {  // the bus has logged why
   connected_ = false;
+  if (disconnected.taken_over) note_rival();
   telemetry_.on_disconnected();
   outbox_.on_link_lost();
+}
+
+void Gateway::Loop::note_rival() {
+  const std::string what =
+      "another gateway connected to this broker with the same certificate: its folder was copied, or it runs "
+      "twice";
+  if (!rivals_.came_second(parts_.clock.steady())) {
+    return parts_.log.error(what + "; this one was first and goes on; stop the other one");
+  }
+  outcome_ =
+      Error{ErrorKind::kUnavailable,
+            what + "; this one came second and stops; give it a fleet of its own, or stop the other one"};
+  stopping_ = true;
 }
 
 void Gateway::Loop::handle(BusReceived received) {
@@ -307,6 +333,10 @@ Gateway::~Gateway() = default;
 
 Status Gateway::run() {
   return loop_->run();
+}
+
+bool Gateway::came_second() const {
+  return loop_->came_second();
 }
 
 void Gateway::stop() {

@@ -48,7 +48,9 @@ class Gateway final {
   ~Gateway();
 
   /// Until stop(). Judges what has arrived, commits it, sends what it can within a few seconds, and returns.
+  /// Fails when it cannot begin, and when another gateway with this identity was there first.
   [[nodiscard]] Status run();
+  [[nodiscard]] bool came_second() const;
   /// From any thread.
   void stop();
 

@@ -146,7 +146,15 @@ void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-Status run(GatewaySettings settings, bool only_test) {
+constexpr int kAnotherRuns = 3;
+
+int report(const Error& error) {
+  std::fprintf(stderr, "aflguard-gateway: %s\n", error.message.c_str());
+  return 1;
+}
+
+/// The exit code of a gateway that ran.
+Result<int> run(GatewaySettings settings, bool only_test) {
   const std::span<const GuardKind> kinds = all_guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
@@ -164,7 +172,7 @@ Status run(GatewaySettings settings, bool only_test) {
   const GuardNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
-  if (only_test) return {};
+  if (only_test) return 0;
 
   TRY(auto store, SqliteStore::open({.file = settings.store.file,
                                      .fleet = settings.fleet,
@@ -205,17 +213,15 @@ Status run(GatewaySettings settings, bool only_test) {
                    .clock = clock,
                    .log = log});
   TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));
-  return gateway.run();
-}
-
-int report(const Error& error) {
-  std::fprintf(stderr, "aflguard-gateway: %s\n", error.message.c_str());
-  return 1;
+  const Status ended = gateway.run();
+  if (ended.ok()) return 0;
+  return gateway.came_second() ? (report(ended.error()), kAnotherRuns) : report(ended.error());
 }
 
 }  // namespace
 
-/// Exit codes: 0 stopped by a signal or configuration in order, 1 failure, 2 the command line is wrong.
+/// Exit codes: 0 stopped by a signal or configuration in order, 1 failure, 2 the command line is wrong, 3
+/// another gateway with this identity runs: a restart would disturb it.
 int main(int argc, char** argv) {
   CLI::App app("The gateway of an AFLGuard fleet: judges every device's update and keeps the global model.",
                "aflguard-gateway");
@@ -236,10 +242,10 @@ int main(int argc, char** argv) {
   try {
     const auto settings = read_gateway_settings(config);
     if (!settings) return report(settings.error());
-    const Status done = run(*settings, only_test);
+    const auto done = run(*settings, only_test);
     if (!done.ok()) return report(done.error());
     if (only_test) std::printf("%s: the configuration is in order\n", config.c_str());
-    return 0;
+    return *done;
   } catch (const std::exception& problem) {
     return report(internal_error(std::string("unexpected: ") + problem.what()));
   }

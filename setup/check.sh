@@ -57,7 +57,7 @@ check_odr() { build odr; }
 # 2,000 flipped bits anywhere (half of them in a stopped gateway's files), 500 in indexes, 500 cuts of the log, and every
 # crash point with every kind of fault.
 check_damage() (
-  build release -- test.gateway_server.store
+  build release -- test.gateway_server.store test.durability
   seed=${AFLGUARD_SEED:-$(date +%s)}
   say "AFLGUARD_SEED=$seed ./run check damage repeats this"
   export AFLGUARD_SEED="$seed" AFLGUARD_FLIPS="${AFLGUARD_FLIPS:-1000}" AFLGUARD_INDEX_FLIPS="${AFLGUARD_INDEX_FLIPS:-500}" \
@@ -66,8 +66,9 @@ check_damage() (
   mkdir -p build/check
   build/release/tests/test.gateway_server.store store_damage | tee "$log"
   build/release/tests/test.gateway_server.store store_crash_points | tee -a "$log"
+  build/release/tests/test.durability file_crash_points | tee -a "$log"
   # tee hides the exit code; the last word does not.
-  [ "$(grep -c '^OK$' "$log")" -eq 2 ] || die "damage: see above"
+  [ "$(grep -c '^OK$' "$log")" -eq 3 ] || die "damage: see above"
   counted "$(grep -E ' tries, |crash points' "$log" | sed 's/ with everything acknowledged/ whole/' | paste -sd '; ')"
 )
 

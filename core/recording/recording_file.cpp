@@ -100,7 +100,10 @@ Status RecordingWriter::append(std::span<const std::byte> entry) {
     return {};
   }
   const Error failed = system_error(path_, "write");
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) return failed;
+  // What was written of it goes, and the next entry begins there.
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) == 0) {
+    (void)::lseek(file_.get(), static_cast<off_t>(bytes_), SEEK_SET);
+  }
   return failed;
 }
 

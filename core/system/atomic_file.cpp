@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -129,13 +130,19 @@ StagedDirectory::~StagedDirectory() {
 
 Status StagedDirectory::commit() {
   std::error_code error;
-  const fs::path old = staging_.string() + ".old";
-  if (fs::exists(target_, error)) fs::rename(target_, old, error);
-  if (!error) fs::rename(staging_, target_, error);
+  fs::path old = staging_;
+  // In one step, so that there is a folder of that name at every moment. Some file systems cannot.
+  if (!fs::exists(target_, error)) {
+    fs::rename(staging_, target_, error);
+  } else if (::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) != 0) {
+    old += ".old";
+    fs::rename(target_, old, error);
+    if (!error) fs::rename(staging_, target_, error);
+  }
   if (error) return io_error("cannot move the result to " + target_.string() + ": " + error.message());
+  sync_directory(folder_of(target_));  // before the old one goes
   fs::remove_all(old, error);
   staging_.clear();
-  sync_directory(folder_of(target_));
   return {};
 }
 

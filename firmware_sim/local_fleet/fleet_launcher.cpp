@@ -6,6 +6,7 @@
 
 #include "core/system/child_group.h"
 #include "core/system/child_process.h"
+#include "core/system/descriptor_limit.h"
 #include "core/system/programs.h"
 #include "core/telemetry/program_facts.h"
 
@@ -61,6 +62,7 @@ Status FleetLauncher::check_gateway() const {
 }
 
 Status FleetLauncher::start_broker() {
+  raise_descriptor_limit();  // every connection needs one, and shells give 1024
   TRY_STATUS(
       start(kBrokerProgram, {mosquitto_program(), "-c", (folder_.broker() / "mosquitto.conf").string()}));
   return wait_for(kBrokerProgram, "does not run", broker_runs);

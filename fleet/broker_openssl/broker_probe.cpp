@@ -19,6 +19,7 @@ constexpr std::uint8_t kPong = 0xd0;
 constexpr std::uint8_t kDisconnect = 0xe0;
 constexpr std::uint8_t kFirstFailure = 0x80;
 constexpr std::uint8_t kMaximumPacketSize = 0x27;
+constexpr std::uint8_t kMaximumQos = 0x24;
 constexpr std::size_t kMaxBody = std::size_t{300} << 20;
 constexpr std::size_t kKeptOfBody = 4096;
 
@@ -33,7 +34,7 @@ void add_text(Bytes8& body, const std::string& text) {
 /// The number of bytes behind a property of that name; none for those that are not needed here.
 std::optional<std::size_t> property_size(std::uint8_t name) {
   switch (name) {
-    case 0x24:
+    case kMaximumQos:
     case 0x25:
     case 0x28:
     case 0x29:
@@ -51,7 +52,8 @@ std::optional<std::size_t> property_size(std::uint8_t name) {
   }
 }
 
-std::optional<std::uint32_t> find_largest_packet(const Bytes8& body) {
+/// The value of a property whose value is a number.
+std::optional<std::uint32_t> find_property(const Bytes8& body, std::uint8_t wanted) {
   // flags, reason, length of the properties (below 128), properties
   std::size_t at = 3;
   while (at < body.size()) {
@@ -63,9 +65,10 @@ std::optional<std::uint32_t> find_largest_packet(const Bytes8& body) {
     }
     const auto size = property_size(name);
     if (!size || at + *size > body.size()) return std::nullopt;
-    if (name == kMaximumPacketSize) {
-      return std::uint32_t{body[at]} << 24 | std::uint32_t{body[at + 1]} << 16 |
-             std::uint32_t{body[at + 2]} << 8 | body[at + 3];
+    if (name == wanted) {
+      std::uint32_t value = 0;
+      for (std::size_t i = 0; i < *size; ++i) value = value << 8 | body[at + i];
+      return value;
     }
     at += *size;
   }
@@ -115,7 +118,8 @@ Status BrokerProbe::greet() {
   TRY(const Packet answer, read_packet());
   if (answer.type != kConnected || answer.body.size() < 2) return unavailable("it does not support MQTT 5");
   if (answer.body[1] != 0) return unavailable("MQTT refuses with code " + std::to_string(answer.body[1]));
-  largest_packet_ = find_largest_packet(answer.body);
+  largest_packet_ = find_property(answer.body, kMaximumPacketSize);
+  highest_qos_ = find_property(answer.body, kMaximumQos).value_or(2);
   return {};
 }
 

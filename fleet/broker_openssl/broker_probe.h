@@ -27,6 +27,8 @@ class BrokerProbe final {
 
   /// The largest packet that the broker says it takes; none when it does not say.
   [[nodiscard]] std::optional<std::uint32_t> largest_packet() const { return largest_packet_; }
+  /// The highest quality of service that it takes: 0, 1 or 2.
+  [[nodiscard]] unsigned highest_qos() const { return highest_qos_; }
 
   /// With QoS 1 and not retained. True when the broker takes it, false when it says that this is not allowed
   /// or hangs up.
@@ -54,6 +56,7 @@ class BrokerProbe final {
   TlsConnection connection_;
   std::uint16_t last_id_ = 0;
   std::optional<std::uint32_t> largest_packet_;
+  unsigned highest_qos_ = 2;
   std::vector<std::string> topics_;
 };
 

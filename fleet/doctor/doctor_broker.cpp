@@ -1,11 +1,13 @@
 #include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
+#include "core/system/descriptor_limit.h"
 #include "core/telemetry/history_question.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/topics.h"
 #include "fleet/broker_openssl/broker_probe.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/folder/viewer_identity.h"
+#include "fleet/provisioning/broker_reload.h"
 #include "fleet/provisioning_openssl/openssl_authority.h"
 #include "fleet/view/viewer_choice.h"
 
@@ -16,6 +18,8 @@ using namespace std::chrono_literals;
 using std::chrono::system_clock;
 
 constexpr std::chrono::seconds kTimeout{10};
+/// Below this, a fleet that grows, or a client that connects without end, comes to the limit.
+constexpr std::uint64_t kFewDescriptors = 8192;
 
 Result<TlsIdentity> read_identity(const ViewerIdentity& viewer) {
   TlsIdentity identity;
@@ -137,6 +141,31 @@ void examine_limits(Findings& findings, const BrokerProbe& probe, const FleetSet
   }
 }
 
+void examine_qos(Findings& findings, const BrokerProbe& probe) {
+  if (probe.highest_qos() < 2) {
+    findings.ok("broker-qos", "the broker takes no messages of QoS 2, which it would have to keep");
+    return;
+  }
+  findings.problem("broker-qos",
+                   "the broker takes messages of QoS 2: one device can fill its memory with some that it "
+                   "never releases",
+                   "aflguard fleet refresh sets max_qos; restart the broker, which reads it at its start");
+}
+
+/// A broker without descriptors locks newcomers out until one of its connections ends.
+void examine_descriptors(Findings& findings, const FleetFolder& folder) {
+  const auto process = broker_process(folder);
+  const auto limit = process ? descriptor_limit_of(*process) : std::nullopt;
+  if (!limit) return;  // it runs elsewhere, or as another user
+  const std::string text = "the broker may have " + std::to_string(*limit) + " connections and files open";
+  if (*limit >= kFewDescriptors) {
+    findings.ok("broker-descriptors", text);
+  } else {
+    findings.warning("broker-descriptors", text + ": so many silent connections lock newcomers out",
+                     "start it by aflguard-broker.service (LimitNOFILE), or after ulimit -n 65536");
+  }
+}
+
 }  // namespace
 
 bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSettings& settings) {
@@ -168,6 +197,8 @@ bool examine_broker(Findings& findings, const FleetFolder& folder, const FleetSe
   }
   findings.ok("broker", "the broker at " + place + " is this fleet's, and lets '" + viewer.name + "' in");
   examine_limits(findings, **probe, settings);
+  examine_qos(findings, **probe);
+  examine_descriptors(findings, folder);
   examine_writing(findings, **probe, *topics, viewer.name);
   examine_reading(findings, **probe, *topics, viewer.name);
   examine_strangers(findings, viewer, *authority);

@@ -29,7 +29,8 @@ std::string limits(const FleetSettings& settings) {
          "# hang up on clients that publish what the access list forbids.)\n" +
          line("max_queued_messages", "1000000") +
          line("max_queued_bytes", std::to_string(settings.queue_bytes)) +
-         "# Few at a time: a receiver that stalls holds this many in memory beside the shared copy.\n" +
+         "# Few at a time, in both directions: a receiver that stalls holds this many in memory beside the "
+         "shared copy.\n" +
          line("max_inflight_messages", "20") +
          "# No client needs a session that outlives its connection for longer.\n" +
          line("persistent_client_expiration", "1d") + line("max_keepalive", "600");
@@ -55,7 +56,10 @@ std::string listener(const FleetSettings& settings, const FleetFolder& folder) {
          "push\n"
          "# another out by taking its client id.\n" +
          line("use_identity_as_username", "true") + line("use_username_as_clientid", "true") +
-         line("acl_file", folder.access_list().string());
+         line("acl_file", folder.access_list().string()) +
+         "# QoS 2 is not used here. The broker would keep every message of it until its sender releases "
+         "it.\n" +
+         line("max_qos", "1");
 }
 
 std::string viewer_rights(const std::string& fleet, const std::string& name) {

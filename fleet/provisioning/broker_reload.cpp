@@ -15,9 +15,7 @@
 #include "core/system/child_process.h"
 
 namespace aflguard::fleet {
-namespace {
 
-/// The broker's process; none when its pid file is old: the number may be another process's by now.
 std::optional<pid_t> broker_process(const FleetFolder& folder) {
   const auto text = read_text_file(folder.broker_pid(), 64);
   pid_t pid = 0;
@@ -30,6 +28,8 @@ std::optional<pid_t> broker_process(const FleetFolder& folder) {
   if (!std::getline(in, command) || command != "mosquitto") return std::nullopt;
   return pid;
 }
+
+namespace {
 
 /// True when the process has a handler for SIGHUP; without one the signal would end it. Mosquitto makes its
 /// handler after it has started to listen.

@@ -63,7 +63,7 @@ std::string dashboard_listener(const FleetSettings& settings, const FleetFolder&
          file_line("keyfile", (folder.broker() / "broker.key").string()) +
          file_line("password_file", folder.dashboard_passwords().string()) +
          file_line("use_username_as_clientid", "true") +
-         file_line("acl_file", folder.dashboard_access_list().string());
+         file_line("acl_file", folder.dashboard_access_list().string()) + file_line("max_qos", "1");
 }
 
 std::string dashboard_access_list(const FleetSettings& settings) {

@@ -117,6 +117,7 @@ TEST("A healthy fleet makes the doctor content, and nobody notices the visit") {
                               "broker-configuration",
                               "broker",
                               "broker-message-limit",
+                              "broker-qos",
                               "access-list-writing",
                               "access-list-reading",
                               "broker-strangers",
@@ -222,7 +223,7 @@ TEST("An access list that is not in force shows, and so do open doors and small 
   for (const auto& [key, value] :
        {std::pair("max_packet_size", "100000"), std::pair("require_certificate", "false"),
         std::pair("allow_anonymous", "true"), std::pair("use_identity_as_username", "false"),
-        std::pair("use_username_as_clientid", "false")}) {
+        std::pair("use_username_as_clientid", "false"), std::pair("max_qos", "2")}) {
     open = with(open, key, std::string(key) + " " + value);
   }
   ASSERT_OK(write_file_atomically(broker / "mosquitto.conf", open));
@@ -236,6 +237,7 @@ TEST("An access list that is not in force shows, and so do open doors and small 
   expect(document, "access-list-writing", "problem", "where it may not write");
   expect(document, "access-list-reading", "problem", "which it may not");
   expect(document, "broker-message-limit", "problem", "100000");
+  expect(document, "broker-qos", "problem", "QoS 2");
   expect(document, "broker-strangers", "problem", "no certificate");
 }
 
