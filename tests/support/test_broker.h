@@ -45,6 +45,8 @@ class TestBroker final {
   void start();
   void end(int signal);
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// While it runs.
+  [[nodiscard]] pid_t pid() const { return process_->pid(); }
 
  private:
   std::filesystem::path folder_;
