@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unistd.h>
 
 #include "core/learning/inference_file.h"
 #include "core/learning/normalisation_statistics.h"
@@ -103,6 +104,7 @@ void ModelExport::run_program(std::uint64_t version) {
   options.arguments = settings_.on_model;
   options.environment = {{"AFLGUARD_MODEL_FILE", settings_.file.string()},
                          {"AFLGUARD_MODEL_VERSION", std::to_string(version)}};
+  options.output = STDERR_FILENO;  // with the log; standard output is for programs that read the client's
   options.group = ProcessGroup::kOwn;
   options.ends_with_us = true;
   auto started = Process::start(options);
