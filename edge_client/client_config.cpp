@@ -53,15 +53,18 @@ void read_model(ConfigFile& file, ClientConfig& config) {
   ExportSettings& settings = config.model_export;
   settings.file = model.optional_path("export").value_or("");
   settings.interval = milliseconds_of(model.number_or("export_interval_seconds", 10, 0, kDay));
+  settings.best = model.choice_or("export_choice", "newest", {"newest", "best"}) == "best";
   settings.on_model = model.texts_or("on_model", {});
   if (!settings.file.empty()) return;
-  for (const char* key : {"export_interval_seconds", "on_model"}) model.report(key, "goes with export");
+  for (const char* key : {"export_interval_seconds", "export_choice", "on_model"})
+    model.report(key, "goes with export");
 }
 
 void read_samples(ConfigFile& file, ClientConfig& config) {
   auto data = file.table("data");
   config.data = read_dataset_files(data);
   config.follow = data.boolean_or("follow", false);
+  config.hold_back = data.number_or("hold_back", 0, 0, 0.9);
   config.keep_samples = static_cast<std::size_t>(data.integer_or("keep_samples", 100'000, 1, 1 << 30));
   if (!config.follow) {
     data.report("keep_samples", "goes with follow = true");
@@ -134,6 +137,10 @@ ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& s
   read_connection(file, config);
   read_model(file, config);
   read_samples(file, config);
+  if (config.model_export.best && config.hold_back <= 0) {
+    file.table("model").problem("export_choice",
+                                "is \"best\": hold_back in [data] must be above 0, to measure on");
+  }
   read_topic(file, config);
   read_training(file, config);
   const int threads = default_threads(config.schedule.cpu_limit, std::thread::hardware_concurrency());

@@ -51,6 +51,7 @@ struct ClientConfig {
   DatasetFiles data;
   bool follow = false;
   std::size_t keep_samples = 0;
+  double hold_back = 0;  ///< the share of the samples that is only measured on
   std::optional<TopicSource> topic;
 
   ScheduleSettings schedule;

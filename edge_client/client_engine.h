@@ -85,6 +85,8 @@ class ClientEngine final {
   [[nodiscard]] const DeviceStatus& status() const { return status_.status(); }
   /// The newest model at hand; null while there is none. Changes with handle().
   [[nodiscard]] const ModelMessage* model() const { return models_.model() ? &*models_.model() : nullptr; }
+  /// What was measured of a model on this board's own samples: the next status has it.
+  void measured(const LocalError& error) { status_.measured(error); }
   /// What the status says of something beside the engine, until an empty text says that it is well again.
   void report(Alert alert, const std::string& problem);
 

@@ -23,6 +23,7 @@
 #include "edge_client/device_files.h"
 #include "edge_client/predict.h"
 #include "edge_client/status/board_readings.h"
+#include "edge_client/training/local_evaluation.h"
 
 namespace aflguard::edge {
 namespace {
@@ -45,7 +46,8 @@ struct Loaded {
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<SampleSource> source;
   std::size_t samples = 0;
-  ModelPackage export_parts;  ///< of the package, what an export needs; empty without one
+  ModelPackage export_parts;       ///< of the package, what an export needs; empty without one
+  std::vector<float> calibration;  ///< for the evaluation on this board's own samples; empty without one
 };
 
 Result<std::unique_ptr<SampleSource>> make_source(const ClientConfig& config, const ModelDescription& model,
@@ -82,10 +84,24 @@ Result<ModelPackage> export_parts(const ClientConfig& config, const ModelPackage
   return parts;
 }
 
+/// Before anything is connected: a client that the kernel ends for want of memory says nothing.
+Status check_memory(const ModelDescription& model) {
+  constexpr std::size_t kProgramMegabytes = 40;
+  constexpr std::size_t kModels = 6;  // parameters, update, what is sent and what is received
+  const std::size_t wanted = kProgramMegabytes + (kModels * model.dimension() * sizeof(float) >> 20);
+  const auto limit = memory_limit_mb();
+  if (!limit || wanted <= *limit) return {};
+  return invalid_input("model '" + model.name + "' has " + std::to_string(model.dimension()) +
+                       " parameters: the client needs up to " + std::to_string(wanted) +
+                       " MB for it, and this board lets it have " + std::to_string(*limit) +
+                       " MB; train a smaller model");
+}
+
 Result<Loaded> load(const ClientConfig& config, LogSink& log) {
   TRY(DeviceIdentity identity, read_device_identity(config, SystemClock().wall()));
   TRY(ModelPackage package, read_model_package(config.model_package));
   const ModelDescription model = package.description;
+  TRY_STATUS(check_memory(model));
   TRY(const ModelHash hash, parse_model_hash(model.hash));
   std::size_t samples = 0;
   TRY(auto source, make_source(config, model, log, samples));
@@ -94,9 +110,12 @@ Result<Loaded> load(const ClientConfig& config, LogSink& log) {
   options.threads = config.threads;
   options.release_file_pages = true;
   TRY(auto parts, export_parts(config, package));
+  std::vector<float> calibration;
+  if (config.hold_back > 0) calibration = package.calibration;
   TRY(auto trainer, make_onnx_trainer(std::move(runtime), std::move(package), options));
-  return Loaded{std::move(identity), model, hash, std::move(trainer), std::move(source), samples,
-                std::move(parts)};
+  return Loaded{
+      std::move(identity),   model, hash, std::move(trainer), std::move(source), samples, std::move(parts),
+      std::move(calibration)};
 }
 
 /// The same for one device at all times, and different on every other.
@@ -215,12 +234,24 @@ Result<TopicRowsParts> start_topic(const ClientConfig& config, LogSink& log) {
 
 /// What stands beside the engine and works in its loop.
 struct BesideEngine {
+  LocalEvaluation& evaluation;
   ModelExport& model_export;
   TopicRows* topic_rows;  ///< may be null
 
+  /// What was measured of the model at hand.
+  [[nodiscard]] std::optional<double> error_of(const ModelMessage* model) const {
+    const auto& measured = evaluation.newest();
+    if (model == nullptr || !measured || measured->version != model->version) return std::nullopt;
+    return measured->error;
+  }
+
   /// Does what is due; when to come again.
   steady_clock::time_point step(ClientEngine& engine) {
-    auto due = model_export.step(engine.model());
+    auto due = evaluation.step(engine.model());
+    if (const auto& measured = evaluation.newest()) {
+      engine.measured({measured->error, measured->version, measured->samples});
+    }
+    due = std::min(due, model_export.step(engine.model(), error_of(engine.model())));
     engine.report(Alert::kExport, model_export.problem());
     if (topic_rows != nullptr) {
       const Status collected = topic_rows->collect();
@@ -285,8 +316,10 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   notify_ready();
   ModelExport model_export(config.model_export, config.fleet, std::move(loaded.export_parts), *loaded.trainer,
                            clock, log);
+  LocalEvaluation evaluation(HeldBack(config.hold_back), *loaded.trainer, *loaded.source,
+                             std::move(loaded.calibration), clock, log);
   TRY(TopicRowsParts topic, start_topic(config, log));
-  run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
+  run_engine(engine, {evaluation, model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
   if (topic.bus) topic.bus->stop();
   log.info("stopped");
   return {};
@@ -328,6 +361,7 @@ int report(const ClientProgram& program, std::string line) {
 struct CommandLine {
   std::string config;
   bool predict = false;
+  std::string rows;  ///< to predict; empty: those of standard input
   bool test_config = false;
   bool test_identity = false;
   bool json = false;
@@ -341,6 +375,15 @@ std::filesystem::path default_state_folder() {
   return given != nullptr && *given == '/' ? given : "state";
 }
 
+int run_configured(const ClientProgram& program, const CommandLine& command, const ClientConfig& config,
+                   LogSink& log) {
+  const Status status = command.predict         ? predict_rows(config, command.rows, command.json)
+                        : command.test_identity ? test_identity(config, command.json)
+                        : command.test_config   ? test_config(config, log)
+                                                : run(program, config, log);
+  return status.ok() ? 0 : report(program, status.error().message);
+}
+
 int run_with_config(const ClientProgram& program, const CommandLine& command) {
   auto file = ConfigFile::read(command.config);
   if (!file.ok()) return report(program, file.error().message);
@@ -349,11 +392,11 @@ int run_with_config(const ClientProgram& program, const CommandLine& command) {
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
-  const Status status = command.predict         ? predict_rows(config, command.json)
-                        : command.test_identity ? test_identity(config, command.json)
-                        : command.test_config   ? test_config(config, log)
-                                                : run(program, config, log);
-  return status.ok() ? 0 : report(program, status.error().message);
+  try {
+    return run_configured(program, command, config, log);
+  } catch (const std::bad_alloc&) {
+    return report(program, "there is not enough memory for this model and its samples");
+  }
 }
 
 int run_command(const ClientProgram& program, const CommandLine& command) {
@@ -380,6 +423,8 @@ void add_predict(CLI::App& app, CommandLine& command) {
   CLI::App* predict =
       app.add_subcommand("predict", "Predict rows of a table (standard input) with the exported model");
   predict->add_option("--config", command.config, "configuration file (TOML)")->required();
+  predict->add_option("--rows", command.rows, "table to predict (default: standard input)")
+      ->check(CLI::ExistingFile);
   predict->add_flag("--json", command.json, "one JSON object per row");
   predict->footer(
       "One line for each row: the class and its probability, or the value; ? for a row that cannot be read.\n"

@@ -5,8 +5,8 @@ namespace {
 
 aflguard::Result<std::unique_ptr<aflguard::edge::LocalTraining>> honest_training(
     const aflguard::edge::TrainingContext& context) {
-  return std::unique_ptr<aflguard::edge::LocalTraining>(
-      std::make_unique<aflguard::edge::GradientTraining>(context.trainer, context.source, context.seed));
+  return std::unique_ptr<aflguard::edge::LocalTraining>(std::make_unique<aflguard::edge::GradientTraining>(
+      context.trainer, context.source, context.seed, aflguard::edge::HeldBack(context.config.hold_back)));
 }
 
 }  // namespace

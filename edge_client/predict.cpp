@@ -48,9 +48,9 @@ class Predictions final {
   Predictions(const ModelDescription& model, OnnxPredictor predictor, bool json)
       : model_(model), predictor_(std::move(predictor)), json_(json) {}
 
-  Status run(CsvReader reader, CsvOptions options) {
+  Status run(const std::string& name, CsvReader reader, CsvOptions options) {
     options.with_labels = false;
-    CsvRows rows("standard input", options);
+    CsvRows rows(name, options);
     CsvRows::Fields fields;
     bool begun = false;
     while (true) {
@@ -136,7 +136,7 @@ Status check_notes(const std::filesystem::path& path, std::span<const std::byte>
 
 }  // namespace
 
-Status predict_rows(const ClientConfig& config, bool json) {
+Status predict_rows(const ClientConfig& config, const std::string& rows, bool json) {
   if (config.model_export.file.empty()) {
     return invalid_input(
         "this device keeps no model to predict with: set [model] export = "
@@ -154,8 +154,10 @@ Status predict_rows(const ClientConfig& config, bool json) {
   file->clear();
   file->shrink_to_fit();
   const CsvOptions options = csv_options(config.data, package.description);
-  TRY(auto reader, CsvReader::open_stream("/dev/stdin", options.delimiter, options.limits));
-  return Predictions(package.description, std::move(predictor), json).run(std::move(reader), options);
+  TRY(auto reader,
+      CsvReader::open_stream(rows.empty() ? "/dev/stdin" : rows, options.delimiter, options.limits));
+  return Predictions(package.description, std::move(predictor), json)
+      .run(rows.empty() ? "standard input" : rows, std::move(reader), options);
 }
 
 }  // namespace aflguard::edge

@@ -5,9 +5,10 @@
 
 namespace aflguard::edge {
 
-/// Reads rows of a text table from standard input and writes one line for each to standard output: the class
-/// and its probability, or the value; with `json` one object. The model is the one that the client exports.
-/// A row that cannot be read gets a line that says so; then the result is an error in the end.
-[[nodiscard]] Status predict_rows(const ClientConfig& config, bool json);
+/// Reads rows of the text table `rows` (empty: standard input) and writes one line for each to standard
+/// output: the class and its probability, or the value; with `json` one object. The model is the one that the
+/// client exports. A row that cannot be read gets a line that says so; then the result is an error in the
+/// end.
+[[nodiscard]] Status predict_rows(const ClientConfig& config, const std::string& rows, bool json);
 
 }  // namespace aflguard::edge

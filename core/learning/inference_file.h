@@ -45,5 +45,7 @@ using FileNotes = std::vector<std::pair<std::string, std::string>>;
 inline constexpr const char* kNoteVersion = "aflguard.version";
 inline constexpr const char* kNoteFleet = "aflguard.fleet";
 inline constexpr const char* kNoteLayout = "aflguard.layout";
+/// The error of this version on the samples that the board held back, where it was measured.
+inline constexpr const char* kNoteLocalError = "aflguard.local_error";
 
 }  // namespace aflguard

@@ -35,25 +35,19 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-}  // namespace
-
-Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
-  return write_file_atomically(path, std::span(&bytes, 1), access);
+/// A rename would put a file in the place of /dev/stdout, for all programs.
+Status check_replaceable(const fs::path& path) {
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {};
+  return invalid_input(path.string() + " exists and is not a regular file; name a file to write");
 }
 
-Status write_file_atomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
-                             FileAccess access) {
-  // The rename would put a file in the place of /dev/stdout, for all programs.
-  struct stat there {};
-  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    return invalid_input(path.string() + " exists and is not a regular file; name a file to write");
-  }
-  std::string temporary = path.string() + ".XXXXXX";
-  FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+/// `fd` is the new file `temporary` (mode 0600), or not valid when it could not be made.
+Status write_and_rename(FileDescriptor fd, const std::string& temporary, const fs::path& path,
+                        std::span<const std::span<const std::byte>> parts, FileAccess access) {
   if (!fd.valid()) return io_error("cannot create a file beside " + path.string() + ": " + last_error());
   const bool written =
       std::all_of(parts.begin(), parts.end(), [&](const auto part) { return write_all(fd.get(), part); });
-  // mkostemp made it 0600.
   const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0666 & ~current_umask();
   if (!written || ::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || !fd.close() ||
       ::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -63,6 +57,28 @@ Status write_file_atomically(const fs::path& path, std::span<const std::span<con
   }
   sync_directory(folder_of(path));
   return {};
+}
+
+}  // namespace
+
+Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes, FileAccess access) {
+  return write_file_atomically(path, std::span(&bytes, 1), access);
+}
+
+Status write_file_atomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
+                             FileAccess access) {
+  TRY_STATUS(check_replaceable(path));
+  std::string temporary = path.string() + ".XXXXXX";
+  FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  return write_and_rename(std::move(fd), temporary, path, parts, access);
+}
+
+Status replace_own_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
+  TRY_STATUS(check_replaceable(path));
+  const std::string temporary = path.string() + ".new";
+  ::unlink(temporary.c_str());
+  FileDescriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return write_and_rename(std::move(fd), temporary, path, parts, FileAccess::kShared);
 }
 
 Status write_file_atomically(const fs::path& path, std::string_view text, FileAccess access) {

@@ -29,6 +29,10 @@ enum class FileAccess {
                                            FileAccess access = FileAccess::kShared);
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path, std::string_view text,
                                            FileAccess access = FileAccess::kShared);
+/// The same for a file that has one writer and is written again and again: the temporary neighbour is always
+/// PATH.new, so that writes which a power cut ended never leave more than that one.
+[[nodiscard]] Status replace_own_file(const std::filesystem::path& path,
+                                      std::span<const std::span<const std::byte>> parts);
 
 /// The whole file; kInvalidInput when it is larger than `limit` bytes (checked before allocating).
 [[nodiscard]] Result<std::vector<std::byte>> read_file(const std::filesystem::path& path,

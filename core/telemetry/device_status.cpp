@@ -30,6 +30,15 @@ std::optional<LastVerdict> read_verdict(const ReadJson& json) {
                      .delay = count_field(*verdict, "delay")};
 }
 
+std::optional<LocalError> read_local_error(const ReadJson& json) {
+  const ReadJson* found = find_field(json, "local_error");
+  if (found == nullptr || !found->is_object()) return std::nullopt;
+  const auto error = number_field(*found, "error");
+  if (!error || !std::isfinite(*error)) return std::nullopt;
+  return LocalError{*error, count_field(*found, "version").value_or(0),
+                    count_field(*found, "samples").value_or(0)};
+}
+
 /// Picks three texts out of a status without building the rest of it. Of a key that comes twice the last one
 /// counts.
 class StateReader final : public nlohmann::json_sax<ReadJson> {
@@ -109,6 +118,11 @@ std::string to_json(const DeviceStatus& status) {
   put(json, "refused", status.refused);
   if (status.loss && std::isfinite(*status.loss)) json["loss"] = *status.loss;
   put(json, "samples", status.samples);
+  if (status.local_error && std::isfinite(status.local_error->error)) {
+    json["local_error"] = {{"error", status.local_error->error},
+                           {"version", status.local_error->version},
+                           {"samples", status.local_error->samples}};
+  }
   json["software"] = status.software;
   put(json, "rss_mb", one_decimal(status.rss_mb));
   put(json, "temperature_c", one_decimal(status.board.temperature_c));
@@ -142,6 +156,7 @@ std::optional<DeviceStatus> read_device_status(std::string_view payload) {
                       .refused = count_field(*json, "refused"),
                       .loss = number_field(*json, "loss"),
                       .samples = count_field(*json, "samples"),
+                      .local_error = read_local_error(*json),
                       .software = text_field(*json, "software", kMaxReadName),
                       .rss_mb = number_field(*json, "rss_mb"),
                       .board = {.temperature_c = number_field(*json, "temperature_c"),

@@ -17,6 +17,14 @@ struct BoardReadings {
   std::optional<std::uint64_t> memory_free_mb{};  ///< that programs can still have
 };
 
+/// The error of a model on samples that a board holds back from training: a share of wrong classes, or a mean
+/// squared error.
+struct LocalError {
+  double error = 0;
+  std::uint64_t version = 0;  ///< of the model
+  std::uint64_t samples = 0;
+};
+
 /// up/<device>/status: what a device says about itself, for people and dashboards. Nothing decides on it;
 /// `wants_offer` is a hint, answered with a message that says the same to all devices. What is not known is
 /// absent, here and in the message.
@@ -32,6 +40,7 @@ struct DeviceStatus {
   std::optional<std::uint64_t> refused{};  ///< messages that were not the gateway's, or broken
   std::optional<double> loss{};
   std::optional<std::uint64_t> samples{};  ///< in the latest update
+  std::optional<LocalError> local_error{};
   std::string software{};
   std::optional<double> rss_mb{};
   BoardReadings board{};

@@ -77,13 +77,21 @@ function recent(value) {
   return points;
 }
 
+/** What a board measured on samples that it holds back; null where it holds none back. */
+function localError(json) {
+  if (json === null || typeof json !== 'object') return null;
+  const error = number(json.error);
+  return error === null ? null : { error, version: amount(json.version), samples: amount(json.samples) };
+}
+
 function deviceStatus(json) {
   const state = word(json.state, kDeviceStates);
   if (state === null) return null;
   return {
     state, time: time(json.time), version: amount(json.version), sequence: amount(json.sequence),
     verdict: verdict(json.verdict), accepted: amount(json.accepted), rejected: amount(json.rejected),
-    refused: amount(json.refused), loss: number(json.loss), samples: amount(json.samples), software: text(json.software),
+    refused: amount(json.refused), loss: number(json.loss), samples: amount(json.samples),
+    localError: localError(json.local_error ?? null), software: text(json.software),
     rssMb: amount(json.rss_mb), temperature: number(json.temperature_c), memoryFreeMb: amount(json.memory_free_mb),
     certificateUntil: time(json.certificate_until), message: text(json.message),
   };

@@ -34,6 +34,8 @@ function facts(device, nowMs) {
     ['Delay', verdict && verdict.delay !== null ? `${count(verdict.delay)} versions` : '–'],
     ['Trains on version', count(status?.version)],
     ['Loss', figure(status?.loss)],
+    ['Error on own samples', status?.localError == null ? null :
+      `${figure(status.localError.error)} (version ${count(status.localError.version)}, ${count(status.localError.samples)} held back)`],
     ['Samples', count(status?.samples)],
     ['Memory used', status?.rssMb == null ? null : `${figure(status.rssMb)} MB`],
     ['Memory free', status?.memoryFreeMb == null ? null : `${figure(status.memoryFreeMb)} MB`],

@@ -35,6 +35,8 @@ test('Fields are read under their names', () => {
     ['training', 812, 90, 6, 1, 0.31, 51.5, 310]);
   assert.equal(status.certificateUntil, Date.parse('2028-01-31T12:00:00Z'));
   assert.deepEqual([status.verdict.accepted, status.verdict.reason, status.verdict.delay], [true, 'accepted', 3]);
+  assert.deepEqual([status.localError, readMessage('status', golden('device_status.measuring')).localError],
+    [null, { error: 0.0425, version: 811, samples: 120 }]);
   const summary = readMessage('summary', golden('device_summary.full'));
   assert.deepEqual([summary.accepted, summary.rejected, summary.refused, summary.last.version, summary.recent.length], [90, 6, 2, 812, 6]);
   assert.deepEqual(summary.recent[1], { time: 1769860798000, distance: null, bound: 18.9, accepted: false });

@@ -1,6 +1,8 @@
 #include "edge_client/exporting/model_export.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
 
 #include "core/learning/inference_file.h"
 #include "core/learning/normalisation_statistics.h"
@@ -16,6 +18,21 @@ constexpr seconds kAfterFailure(30);
 /// A program that takes longer has stopped working; the next model needs its place.
 constexpr seconds kProgramTimeout(300);
 constexpr std::chrono::milliseconds kProgramPoll(250);
+
+/// What an earlier run measured of the model in the file; nothing of another model's file.
+std::optional<double> error_in(const std::filesystem::path& path, const ModelDescription& model) {
+  const auto file = read_file(path);
+  if (!file.ok()) return std::nullopt;
+  const auto notes = read_file_notes(*file);
+  if (!notes.ok()) return std::nullopt;
+  std::optional<double> error;
+  bool same_model = false;
+  for (const auto& [key, value] : *notes) {
+    if (key == kNoteLayout) same_model = value == model.hash;
+    if (key == kNoteLocalError) error = std::strtod(value.c_str(), nullptr);
+  }
+  return same_model ? error : std::nullopt;
+}
 
 }  // namespace
 
@@ -39,16 +56,23 @@ ModelExport::ModelExport(ExportSettings settings, std::string fleet, ModelPackag
       package_(std::move(package)),
       trainer_(trainer),
       clock_(clock),
-      log_(log) {}
+      log_(log),
+      exported_error_(settings_.best ? error_in(settings_.file, package_.description) : std::nullopt) {}
 
-ModelExport::Time ModelExport::step(const ModelMessage* model) {
+bool ModelExport::wanted(const ModelMessage* model, std::optional<double> error) {
+  if (settings_.file.empty() || model == nullptr || exported_ == model->version) return false;
+  if (!settings_.best) return true;
+  return error && (!exported_error_ || *error <= *exported_error_);
+}
+
+ModelExport::Time ModelExport::step(const ModelMessage* model, std::optional<double> error) {
   const Time now = clock_.steady();
   const bool busy = program_runs();
   const Time poll = busy ? now + kProgramPoll : now + kIdle;
-  if (settings_.file.empty() || model == nullptr || exported_ == model->version) return poll;
+  if (!wanted(model, error)) return poll;
   if (now < earliest_) return std::min(earliest_, poll);
   if (busy) return poll;  // what it reads is not replaced under its hands
-  const Status written = write(*model);
+  const Status written = write(*model, error);
   if (!written.ok()) {
     problem_ = "the model is not exported: " + written.error().message;
     earliest_ = now + kAfterFailure;
@@ -56,18 +80,20 @@ ModelExport::Time ModelExport::step(const ModelMessage* model) {
   }
   problem_.clear();
   exported_ = model->version;
+  exported_error_ = error;
   earliest_ = now + settings_.interval;
   run_program(model->version);
   return program_ ? now + kProgramPoll : now + kIdle;
 }
 
-Status ModelExport::write(const ModelMessage& model) {
+Status ModelExport::write(const ModelMessage& model, std::optional<double> error) {
   TRY(const auto statistics, measure_statistics(trainer_, model.vector, package_.calibration));
   FileNotes notes = model_notes(package_.description);
   notes.emplace_back(kNoteFleet, fleet_);
   notes.emplace_back(kNoteVersion, std::to_string(model.version));
+  if (error) notes.emplace_back(kNoteLocalError, std::to_string(*error));
   TRY(const InferenceFile file, make_inference_file(package_, model.vector, statistics, notes));
-  TRY_STATUS(write_file_atomically(settings_.file, file.parts));
+  TRY_STATUS(replace_own_file(settings_.file, file.parts));
   log_.debug("model version " + std::to_string(model.version) + " exported to " + settings_.file.string());
   return {};
 }
@@ -78,6 +104,7 @@ void ModelExport::run_program(std::uint64_t version) {
   options.arguments = settings_.on_model;
   options.environment = {{"AFLGUARD_MODEL_FILE", settings_.file.string()},
                          {"AFLGUARD_MODEL_VERSION", std::to_string(version)}};
+  options.output = STDERR_FILENO;  // with the log; standard output is for programs that read the client's
   options.group = ProcessGroup::kOwn;
   options.ends_with_us = true;
   auto started = Process::start(options);

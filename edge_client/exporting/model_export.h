@@ -18,8 +18,9 @@ namespace aflguard::edge {
 
 struct ExportSettings {
   std::filesystem::path file;                  ///< empty: no export
+  bool best = false;                           ///< only models that err no more than the one in the file
   std::chrono::milliseconds interval{10'000};  ///< at least this long between two exports
-  std::vector<std::string> on_model;           ///< a program and its arguments, run after each; may be empty
+  std::vector<std::string> on_model{};         ///< a program and its arguments, run after each; may be empty
 };
 
 /// kInvalidInput when the package cannot be exported on a board: it has no inference graph, or batch
@@ -38,13 +39,16 @@ class ModelExport final {
               const Clock& clock, LogSink& log);
 
   /// Exports `model` when it is another one than the last time and the interval is over; when to come again,
-  /// if no other model comes before. Null: there is none yet.
-  [[nodiscard]] Time step(const ModelMessage* model);
+  /// if no other model comes before. Null: there is none yet. `error`: what this board measured of it on its
+  /// own samples; the best model is chosen by it.
+  [[nodiscard]] Time step(const ModelMessage* model, std::optional<double> error = {});
   /// Why the newest model is not in the file; empty when it is, or will be.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  [[nodiscard]] Status write(const ModelMessage& model);
+  /// That it may take the place of the file: another version, and where the best is wanted, no worse one.
+  [[nodiscard]] bool wanted(const ModelMessage* model, std::optional<double> error);
+  [[nodiscard]] Status write(const ModelMessage& model, std::optional<double> error);
   void run_program(std::uint64_t version);
   [[nodiscard]] bool program_runs();
 
@@ -55,6 +59,7 @@ class ModelExport final {
   const Clock& clock_;
   LogSink& log_;
   std::optional<std::uint64_t> exported_;  ///< version in the file
+  std::optional<double> exported_error_;   ///< of it; what an earlier run left counts
   Time earliest_{};
   std::string problem_;
   std::optional<Process> program_;

@@ -1,5 +1,7 @@
 #include "edge_client/status/board_readings.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <string>
 
@@ -34,14 +36,14 @@ std::optional<double> temperature(const fs::path& root) {
   return found;
 }
 
-std::optional<std::uint64_t> free_memory(const fs::path& root) {
+/// A line of /proc/meminfo, in megabytes.
+std::optional<std::uint64_t> memory(const fs::path& root, std::string_view key) {
   std::ifstream file(root / "proc/meminfo");
   std::string line;
   while (std::getline(file, line)) {
-    constexpr std::string_view kKey = "MemAvailable:";
-    if (!line.starts_with(kKey)) continue;
+    if (!line.starts_with(key)) continue;
     try {
-      return std::stoull(line.substr(kKey.size())) / 1024;
+      return std::stoull(line.substr(key.size())) / 1024;
     } catch (const std::exception&) {
       return std::nullopt;
     }
@@ -49,10 +51,31 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
   return std::nullopt;
 }
 
+/// The smallest memory.max on the way from this process's control group to the root of all.
+std::optional<std::uint64_t> group_limit(const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::string line;
+  while (std::getline(file, line) && !line.starts_with("0::/")) line.clear();
+  if (line.empty()) return std::nullopt;
+  std::optional<std::uint64_t> least;
+  for (fs::path group = fs::path(line.substr(4)); !group.empty(); group = group.parent_path()) {
+    std::uint64_t bytes = 0;  // "max" is no number
+    if (!(std::ifstream(root / "sys/fs/cgroup" / group / "memory.max") >> bytes)) continue;
+    least = std::min(least.value_or(UINT64_MAX), bytes >> 20);
+  }
+  return least;
+}
+
 }  // namespace
 
 BoardReadings read_board(const fs::path& root) {
-  return {temperature(root), free_memory(root)};
+  return {temperature(root), memory(root, "MemAvailable:")};
+}
+
+std::optional<std::uint64_t> memory_limit_mb(const fs::path& root) {
+  const auto all = memory(root, "MemTotal:");
+  const auto group = group_limit(root);
+  return all && group ? std::min(*all, *group) : all ? all : group;
 }
 
 }  // namespace aflguard::edge

@@ -42,6 +42,12 @@ void StatusPublisher::trained(double loss, std::uint64_t samples) {
   status_.samples = samples;
 }
 
+void StatusPublisher::measured(const LocalError& error) {
+  if (status_.local_error && status_.local_error->version == error.version) return;
+  status_.local_error = error;
+  ++figures_;
+}
+
 void StatusPublisher::offer_wanted(bool wanted) {
   if (std::exchange(status_.wants_offer, wanted) != wanted) ++figures_;
 }

@@ -57,6 +57,8 @@ class StatusPublisher final {
   // Figures: the next status has them.
   void model_taken(std::uint64_t version);
   void trained(double loss, std::uint64_t samples);
+  /// What the board measured on its own samples.
+  void measured(const LocalError& error);
   /// `sequence`: of the latest update.
   void sending(std::uint64_t sequence) { status_.sequence = sequence; }
   /// Asks the gateway what it takes beside format 1, or no longer.

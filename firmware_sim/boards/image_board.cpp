@@ -148,6 +148,12 @@ std::string ImageBoard::state_folder(const BoardFolder&) const {
   return "/var/lib/aflguard";
 }
 
+Result<std::vector<std::string>> ImageBoard::prediction(const BoardFolder&) const {
+  return unsupported(
+      "boards of depth image take their identity and nothing else from the card: --predict goes with native, "
+      "user and board");
+}
+
 Status ImageBoard::make_malicious(const fs::path& card) const {
   TRY(const std::uint64_t root, image::find_root_partition(card));
   TRY_STATUS(put_root_file(card, root, malicious_program(), kMaliciousInBoard, "755"));

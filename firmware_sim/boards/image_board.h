@@ -19,6 +19,7 @@ class ImageBoard final : public BoardKind {
 
   [[nodiscard]] Status check_machine(const Board& board) const override;
   [[nodiscard]] std::string state_folder(const BoardFolder& folder) const override;
+  [[nodiscard]] Result<std::vector<std::string>> prediction(const BoardFolder& folder) const override;
   [[nodiscard]] Result<std::vector<std::string>> build(const Board& board,
                                                        const BoardFolder& folder) const override;
 

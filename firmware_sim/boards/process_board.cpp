@@ -41,6 +41,14 @@ std::string ProcessBoard::state_folder(const BoardFolder& folder) const {
   return (folder.root / "state").string();
 }
 
+Result<std::vector<std::string>> ProcessBoard::prediction(const BoardFolder& folder) const {
+  std::vector<std::string> command = translator_;
+  command.insert(command.end(), {program(/*honest=*/true).string(), "predict", "--config",
+                                 (folder.card() / "client.toml").string(), "--rows",
+                                 (folder.card() / BoardFolder::rows_name()).string()});
+  return command;
+}
+
 Result<std::vector<std::string>> ProcessBoard::build(const Board& board, const BoardFolder& folder) const {
   std::vector<std::string> command = translator_;
   command.insert(command.end(),

@@ -69,6 +69,12 @@ std::string VirtualBoard::state_folder(const BoardFolder&) const {
   return kStateInBoard;
 }
 
+Result<std::vector<std::string>> VirtualBoard::prediction(const BoardFolder&) const {
+  const std::string card = "/etc/aflguard/";
+  return std::vector<std::string>{"/usr/bin/aflguard-client", "predict", "--config",
+                                  card + "client.toml",       "--rows",  card + BoardFolder::rows_name()};
+}
+
 std::vector<std::string> VirtualBoard::command(const Board& board, const BoardFolder& folder) const {
   VirtualMachine machine;
   machine.kernel = kit_.kernel();

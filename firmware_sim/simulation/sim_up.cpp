@@ -257,7 +257,17 @@ class Start final {
         .set("state", "folder", fleet::toml_text(state))
         .set("training", "interval_seconds", number(options_.interval_seconds))
         .set("training", "seed", std::to_string(options_.samples.seed * 1000 + index));
-    if (options_.export_model) client.set("model", "export", fleet::toml_text(state + "/current.onnx"));
+    if (options_.export_model || !options_.predict.empty()) {
+      client.set("model", "export", fleet::toml_text(state + "/current.onnx"));
+    }
+    if (!options_.predict.empty()) {
+      TRY(const auto command, kind.prediction(place));
+      fs::copy_file(options_.predict, card.path() / BoardFolder::rows_name(), error);
+      if (error) return io_error("cannot copy " + options_.predict + ": " + error.message());
+      std::string list;
+      for (const std::string& part : command) list += (list.empty() ? "" : ", ") + fleet::toml_text(part);
+      client.set("model", "on_model", "[" + list + "]");
+    }
     TRY_STATUS(write_file_atomically(card.path() / "client.toml", client.text()));
     return card.commit();
   }

@@ -16,6 +16,7 @@ struct SimUpOptions {
   BoardPlaces places;
   bool with_gateway = false;
   bool export_model = false;    ///< every board keeps the newest model as a file beside its state
+  std::string predict;          ///< a table that every board predicts with each exported model; may be empty
   double interval_seconds = 1;  ///< at least so long between two updates of a board
   std::chrono::seconds timeout{600};
   bool json = false;

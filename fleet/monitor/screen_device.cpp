@@ -54,6 +54,10 @@ std::vector<Fact> facts(const DevicePicture& device, const Trouble& trouble, Wal
   list.push_back({"trains on", "version " + number(status.version) + ", loss " +
                                    formatted("%.4f", status.loss) + ", " + number(status.samples) +
                                    " samples"});
+  if (const auto& own = status.local_error) {
+    list.push_back({"own samples", "error " + formatted("%.4f", own->error) + " on " + number(own->samples) +
+                                       " held back, version " + number(own->version)});
+  }
   list.push_back({"board", board_text(status)});
   list.push_back({"software", status.software.empty() ? "-" : status.software});
   if (status.certificate_until) {

@@ -60,6 +60,11 @@ Json describe(const GatewayPicture& gateway, WallTime now) {
   return json;
 }
 
+Json describe(const std::optional<LocalError>& own) {
+  if (!own) return nullptr;
+  return {{"error", own->error}, {"version", own->version}, {"samples", own->samples}};
+}
+
 Json describe(const DeviceRow& row) {
   const DevicePicture& device = *row.device;
   const DeviceSummary summary = device.summary.value_or(DeviceSummary{});
@@ -76,6 +81,7 @@ Json describe(const DeviceRow& row) {
                {"last_seen", moment(device.last_seen())},
                {"version", known(status.version)},
                {"loss", known(status.loss)},
+               {"local_error", describe(status.local_error)},
                {"temperature_c", known(status.board.temperature_c)},
                {"memory_free_mb", known(as_double(status.board.memory_free_mb))},
                {"certificate_until", moment(status.certificate_until)},

@@ -1,11 +1,18 @@
 #include "fleet/view/state_lines.h"
 
+#include <algorithm>
+
 #include "core/base/rfc3339.h"
 #include "fleet/view/trouble.h"
 #include "fleet/view/view_text.h"
 
 namespace aflguard::view {
 namespace {
+
+std::optional<double> own_error(const DeviceRow& row) {
+  const auto& status = row.device->status;
+  return status && status->local_error ? std::optional(status->local_error->error) : std::nullopt;
+}
 
 std::string count_text(const std::optional<std::uint64_t>& count) {
   return count ? grouped(*count) : "-";
@@ -49,9 +56,11 @@ std::vector<std::string> status_lines(const FleetState& picture, WallTime now) {
   std::vector<std::string> lines = {"fleet " + picture.fleet() + ": " + summary_line(picture, now)};
   const std::vector<DeviceRow> rows = by_trouble(picture, now);
   if (rows.empty()) return lines;
+  // Few fleets measure on the boards' own samples.
+  const bool measured =
+      std::any_of(rows.begin(), rows.end(), [](const DeviceRow& row) { return own_error(row).has_value(); });
   lines.push_back(padded("device", 24) + " " + padded("state", 12) +
-                  "  rejected  accepted  rejected  distance"
-                  "  trouble");
+                  "  rejected  accepted  rejected  distance" + (measured ? "  own error" : "") + "  trouble");
   for (const DeviceRow& row : rows) {
     const DevicePicture& device = *row.device;
     const auto right = [](const std::string& text) {
@@ -61,6 +70,7 @@ std::vector<std::string> status_lines(const FleetState& picture, WallTime now) {
     lines.push_back(padded(*row.name, 24) + " " + padded(std::string(to_string(device.state)), 12) + "  " +
                     right(percent(device.rejected_share())) + "  " + right(count_text(device.accepted())) +
                     "  " + right(count_text(device.rejected())) + "  " + right(formatted("%.2f", ratio)) +
+                    (measured ? "   " + right(formatted("%.4f", own_error(row))) : "") +
                     (row.trouble.why.empty() ? "" : "  " + row.trouble.why));
   }
   return lines;

@@ -421,6 +421,33 @@ TEST("The newest model is kept as a file that predicts on the board, whole at ev
   TEST_ASSERT_TRUE(fs::exists(said));
 }
 
+TEST("The error on samples that are held back is in the status, and in the file that is exported by it") {
+  ModelPackage package =
+      models::build_zoo_package("logistic-regression", {.features = 2, .classes = 2}).value();
+  DeviceRig rig(package);
+  std::string table;
+  for (int i = 0; i < 200; ++i) table += std::to_string(i) + ",1," + std::to_string(i % 2) + "\n";
+  ASSERT_OK(write_file_atomically(rig.folder / "readings.csv", table));
+  const std::string data = "format = \"csv\"\nfile = \"readings.csv\"\n";
+  const std::string best = "[model]\nexport = \"current.onnx\"\nexport_choice = \"best\"\n";
+  rig.write_config(data, best);
+  const auto refused = rig.run_client({"--config", (rig.folder / "client.toml").string(), "--test-config"});
+  TEST_ASSERT_EQUAL_INT(1, refused.exit_code);
+  ASSERT_CONTAINS(refused.output, "hold_back in [data] must be above 0");
+  rig.write_config(data + "hold_back = 0.25\n", best);
+  rig.gateway->publish_model();
+  rig.start_client();
+  rig.until(
+      [&] {
+        return rig.status_says("\"local_error\":{\"error\":0.") && fs::exists(rig.folder / "current.onnx");
+      },
+      "an error on its own samples");
+  const auto file = read_file(rig.folder / "current.onnx");
+  ASSERT_OK(file);
+  ASSERT_CONTAINS(std::string(reinterpret_cast<const char*>(file->data()), file->size()),
+                  "aflguard.local_error");
+}
+
 TEST("Rows that cannot be predicted are named, the others are, with or without labels") {
   ModelPackage package =
       models::build_zoo_package("logistic-regression", {.features = 2, .classes = 2}).value();

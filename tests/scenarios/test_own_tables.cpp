@@ -22,6 +22,11 @@ fs::path table(const char* name) {
   return source_folder() / "tests/golden/tables" / name;
 }
 
+/// Options of a model that scales its features by the table of that name.
+std::string linear(const char* name) {
+  return "--zoo logistic-regression --standardise '" + table(name).string() + "' ";
+}
+
 /// A fleet for one test; whatever happens, nothing of it runs afterwards.
 class OwnFleet final {
  public:
@@ -41,12 +46,14 @@ class OwnFleet final {
     return read_text_file(folder_ / "out").value();
   }
 
-  /// From the table to four boards that have had their verdicts. `reading`: options of how it is written.
+  [[nodiscard]] fs::path path() const { return folder_.path(); }
+
+  /// From the table to four boards that have had their verdicts. `build`: options of the model; `reading`: of
+  /// how the table is written.
   void learn(const fs::path& samples, const std::string& build, const std::string& reading,
              const std::vector<std::string>& trusted_keys) {
     const std::string file = "'" + samples.string() + "'";
-    run("$AFLGUARD model build --zoo logistic-regression --standardise " + file + " " + build + " " +
-        reading + " -o model");
+    run("$AFLGUARD model build " + build + " " + reading + " -o model");
     run("$AFLGUARD fleet init fleet --name own --model model --broker-port " +
         std::to_string(free_loopback_port()));
     fs::copy_file(samples, folder_ / "fleet/gateway/trusted.csv");
@@ -60,7 +67,7 @@ class OwnFleet final {
         "echo interval_seconds = 0.2 >>fleet/gateway/gateway.toml");
     run("$AFLGUARD sim up --fleet fleet --boards 4 --depth native --with-gateway --export --interval 0.1 "
         "--data " +
-        file + " " + reading);
+        file + " --predict " + file + " " + reading);
     run("$AFLGUARD sim wait --fleet fleet --verdicts 25");
   }
 
@@ -101,7 +108,8 @@ std::string last_field(std::string line, char delimiter) {
 
 TEST("Fisher's iris, with names as labels, trains a fleet of four and is predicted on a board") {
   OwnFleet fleet;
-  fleet.learn(table("iris.csv"), "--features 4 --classes 3 --labels setosa,versicolor,virginica", "",
+  fleet.learn(table("iris.csv"),
+              linear("iris.csv") + "--features 4 --classes 3 --labels setosa,versicolor,virginica", "",
               {"# no keys"});
   std::vector<std::string> labels;
   std::string rows;
@@ -112,6 +120,9 @@ TEST("Fisher's iris, with names as labels, trains a fleet of four and is predict
   TEST_ASSERT_EQUAL_size_t(150, labels.size());
   wait_until("the board's file does not predict what the fleet learned",
              [&] { return fleet.error_on_board(rows, labels) < 0.25; });
+  // The boards themselves predicted the table with every model that they exported.
+  wait_until("no board's log has a prediction",
+             [&] { return fleet.run("grep -cE '^setosa [01]' fleet/sim/logs/sim-01.log || true") != "0\n"; });
   const Json check = Json::parse(
       fleet.run("$AFLGUARD data check '" + table("iris.csv").string() + "' --model model --json"));
   TEST_ASSERT_EQUAL_INT(150, check.at("used").get<int>());
@@ -123,8 +134,8 @@ TEST("Fisher's iris, with names as labels, trains a fleet of four and is predict
 TEST(
     "Semicolons, decimal commas, quotes, gaps and times train a fleet of four and are predicted on a board") {
   OwnFleet fleet;
-  fleet.learn(table("machine.csv"), "--features 3 --classes 2 --labels idle,run", "--missing skip",
-              {"missing = \"skip\""});
+  fleet.learn(table("machine.csv"), linear("machine.csv") + "--features 3 --classes 2 --labels idle,run",
+              "--missing skip", {"missing = \"skip\""});
   const auto lines = lines_of(table("machine.csv"));
   std::vector<std::string> labels;
   std::size_t gaps = 0;
@@ -146,4 +157,28 @@ TEST(
   TEST_ASSERT_EQUAL_size_t(gaps, check.at("skipped").at(0).at("count").get<std::size_t>());
   wait_until("the board's file does not predict what the fleet learned",
              [&] { return fleet.error_on_board(rows, labels) < 0.1; });
+}
+
+TEST("A model on ids, as PyTorch exports it, learns in a fleet of four and predicts on a board") {
+  OwnFleet fleet;
+  std::string rows = "a,b,c,label\n";
+  std::vector<std::string> labels;
+  for (int i = 0; i < 800; ++i) {
+    const int first = i * 7 % 20;
+    labels.push_back(first < 10 ? "low" : "high");
+    rows += std::to_string(first) + "," + std::to_string(i * 3 % 20) + "," + std::to_string(i / 20 % 20) +
+            "," + labels.back() + "\n";
+  }
+  const fs::path samples = fleet.path() / "ids.csv";
+  ASSERT_OK(write_file_atomically(samples, rows));
+  fleet.learn(samples,
+              "--onnx '" + (source_folder() / "tests/golden/models/ids.onnx").string() +
+                  "' --loss cross-entropy --labels low,high",
+              "", {"# no keys"});
+  wait_until("the board's file does not predict what the fleet learned",
+             [&] { return fleet.error_on_board(rows, labels) < 0.1; });
+  // An id that the table of the model does not have is named before a fleet mis-trains.
+  ASSERT_OK(write_file_atomically(fleet.path() / "bad.csv",
+                                  std::string_view("a,b,c,label\n1,2,3,low\n4,20,6,high\n")));
+  ASSERT_CONTAINS(fleet.run("$AFLGUARD data check bad.csv --model model 2>&1", 1), "line 3");
 }

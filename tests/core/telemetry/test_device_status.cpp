@@ -42,6 +42,9 @@ TEST("A status is written as it always was") {
   DeviceStatus asking = full();
   asking.wants_offer = true;
   assert_golden("device_status.asking", to_json(asking));
+  DeviceStatus measuring = full();
+  measuring.local_error = LocalError{0.0425, 811, 120};
+  assert_golden("device_status.measuring", to_json(measuring));
   DeviceStatus minimal{.time = WallTime{}};
   minimal.sequence = minimal.accepted = minimal.rejected = minimal.refused = minimal.samples = 0;
   minimal.rss_mb = 0;
@@ -61,6 +64,7 @@ TEST("The longest status there can be stays below 4 KB") {
   status.samples = kMost;
   status.verdict = LastVerdict{.accepted = false, .reason = "residual-too-long", .delay = kMost};
   status.loss = -1.2345678901234567e-300;
+  status.local_error = LocalError{-1.2345678901234567e-300, kMost, kMost};
   status.rss_mb = 1e15 + 0.1;
   status.board = {-59.123, kMost};
   status.message = std::string(100'000, '\x01');
@@ -68,7 +72,8 @@ TEST("The longest status there can be stays below 4 KB") {
 }
 
 TEST("What is read of a status writes the same status") {
-  for (const char* name : {"device_status.full", "device_status.minimal", "device_status.last_will"}) {
+  for (const char* name : {"device_status.full", "device_status.measuring", "device_status.minimal",
+                           "device_status.last_will"}) {
     const auto status = read_device_status(golden(name));
     TEST_ASSERT_TRUE_MESSAGE(status.has_value(), name);
     TEST_ASSERT_EQUAL_STRING(golden(name).c_str(), to_json(*status).c_str());
@@ -78,9 +83,10 @@ TEST("What is read of a status writes the same status") {
 TEST("What is not known or not finite is left out, and broken text stays JSON") {
   DeviceStatus status;
   status.loss = std::nan("");
+  status.local_error = LocalError{std::nan(""), 1, 1};
   status.message = "bad \xff byte\n";
   const std::string json = to_json(status);
-  for (const char* field : {"loss", "version", "time", "accepted", "rss_mb"}) {
+  for (const char* field : {"loss", "local_error", "version", "time", "accepted", "rss_mb"}) {
     TEST_ASSERT_TRUE_MESSAGE(json.find(field) == std::string::npos, field);
   }
   TEST_ASSERT_TRUE(json.find('\n') == std::string::npos);

@@ -41,8 +41,8 @@ struct Rig {
   explicit Rig(ModelPackage given = small_package(), std::vector<std::string> on_model = {})
       : package(std::move(given)),
         trainer(make_onnx_trainer(OnnxRuntime::load().value(), package).value()),
-        model_export({folder / "current.onnx", 10s, std::move(on_model)}, "orchard", package, *trainer, clock,
-                     log) {}
+        model_export({.file = folder / "current.onnx", .interval = 10s, .on_model = std::move(on_model)},
+                     "orchard", package, *trainer, clock, log) {}
 
   ModelMessage model(std::uint64_t version) const {
     ModelMessage message;
@@ -90,6 +90,28 @@ TEST("Every model is exported once, and no sooner than the interval after the on
   TEST_ASSERT_EQUAL_STRING("2", rig.exported_version().c_str());
 }
 
+TEST("The best model stays in the file until one errs no more, over restarts too") {
+  Rig rig;
+  const ExportSettings settings{.file = rig.folder / "current.onnx", .best = true, .interval = 0s};
+  const auto offer = [&](ModelExport& model_export, std::uint64_t version, std::optional<double> error) {
+    const ModelMessage model = rig.model(version);
+    rig.clock.now += 1s;
+    (void)model_export.step(&model, error);
+    return rig.exported_version();
+  };
+  {
+    ModelExport first(settings, "orchard", rig.package, *rig.trainer, rig.clock, rig.log);
+    TEST_ASSERT_EQUAL_STRING("none", offer(first, 1, {}).c_str());  // not measured yet
+    TEST_ASSERT_EQUAL_STRING("2", offer(first, 2, 0.5).c_str());
+    TEST_ASSERT_EQUAL_STRING("3", offer(first, 3, 0.2).c_str());
+    TEST_ASSERT_EQUAL_STRING("3", offer(first, 4, 0.3).c_str());
+    TEST_ASSERT_EQUAL_STRING("5", offer(first, 5, 0.2).c_str());
+  }
+  ModelExport again(settings, "orchard", rig.package, *rig.trainer, rig.clock, rig.log);
+  TEST_ASSERT_EQUAL_STRING("5", offer(again, 6, 0.25).c_str());
+  TEST_ASSERT_EQUAL_STRING("7", offer(again, 7, 0.1).c_str());
+}
+
 TEST("With batch normalisation the file predicts a sample alone as in a batch") {
   Rig rig(normalising_package());
   ASSERT_OK(check_exportable(rig.package));
@@ -117,8 +139,8 @@ TEST("A full disk leaves the former model whole, says so, and the next try succe
   TemporaryFolder folder;
   SmallDisk disk(folder / "disk", 4);
   Rig rig;
-  ModelExport model_export({folder / "disk/current.onnx", 1s, {}}, "orchard", rig.package, *rig.trainer,
-                           rig.clock, rig.log);
+  ModelExport model_export({.file = folder / "disk/current.onnx", .interval = 1s}, "orchard", rig.package,
+                           *rig.trainer, rig.clock, rig.log);
   const ModelMessage first = rig.model(1);
   (void)model_export.step(&first);
   const auto before = read_file(folder / "disk/current.onnx");

@@ -46,3 +46,18 @@ TEST("Free memory is what programs can still have") {
   write(root / "proc/meminfo", "MemTotal: 1000000 kB\nMemFree: 1024 kB\nMemAvailable:  317440 kB\n");
   TEST_ASSERT_EQUAL_UINT64(310, *read_board(root.path()).memory_free_mb);
 }
+
+TEST("The limit of memory is the board's, or the least of the control groups that the process is in") {
+  TemporaryFolder folder;
+  const std::filesystem::path root = folder.path();
+  TEST_ASSERT_FALSE(memory_limit_mb(root).has_value());
+  write(root / "proc/meminfo", "MemTotal: 524288 kB\nMemAvailable: 1024 kB\n");
+  TEST_ASSERT_EQUAL_UINT64(512, *memory_limit_mb(root));
+  write(root / "proc/self/cgroup", "1:name=x:/else\n0::/system.slice/aflguard-client.service\n");
+  write(root / "sys/fs/cgroup/system.slice/aflguard-client.service/memory.max", "max\n");
+  TEST_ASSERT_EQUAL_UINT64(512, *memory_limit_mb(root));
+  write(root / "sys/fs/cgroup/system.slice/memory.max", "268435456\n");
+  TEST_ASSERT_EQUAL_UINT64(256, *memory_limit_mb(root));
+  write(root / "sys/fs/cgroup/system.slice/aflguard-client.service/memory.max", "104857600\n");
+  TEST_ASSERT_EQUAL_UINT64(100, *memory_limit_mb(root));
+}

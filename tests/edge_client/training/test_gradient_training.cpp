@@ -143,3 +143,26 @@ TEST("A training that shall stop gives no update") {
   TEST_ASSERT_TRUE(update.error().kind == ErrorKind::kUnavailable);
   TEST_ASSERT_EQUAL_size_t(1, trainer.drawn.size());
 }
+
+TEST("Samples that are held back are never trained on, and batches are as large as they were") {
+  OneParameterTrainer trainer;
+  FixedSamples source(line(200));
+  const HeldBack held_back(0.5);
+  GradientTraining training(trainer, source, 5, held_back);
+  const Dataset data = line(200);
+  for (int i = 0; i < 50; ++i) {
+    trainer.drawn.clear();
+    const auto update = training.train(model(32), always);
+    ASSERT_OK(update);
+    TEST_ASSERT_EQUAL_UINT64(32, update->samples);
+    TEST_ASSERT_EQUAL_size_t(32, std::set<float>(trainer.drawn.begin(), trainer.drawn.end()).size());
+    for (const float x : trainer.drawn) {
+      TEST_ASSERT_FALSE(held_back.holds(data, static_cast<std::size_t>(x) - 1));
+    }
+  }
+  // A batch larger than what is left: all of that.
+  const std::size_t left = 200 - held_back.newest(data, 200).size();
+  const auto large = training.train(model(1000), always);
+  ASSERT_OK(large);
+  TEST_ASSERT_EQUAL_UINT64(left, large->samples);
+}

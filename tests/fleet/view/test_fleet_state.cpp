@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/telemetry/telemetry_limits.h"
 #include "fleet/view/state_document.h"
 #include "fleet/view/state_lines.h"
@@ -225,4 +227,21 @@ TEST("Lines for people name the worst device") {
   TEST_ASSERT_EQUAL_size_t(5, status_lines(picture, kNow).size());
   ASSERT_CONTAINS(event_line(picture.events().front()), "event rejected pi-9: too-far: 310.2, bound 18.9");
   ASSERT_CONTAINS(summary_line(empty_picture(), kNow), "gateway unknown (the gateway was not heard yet)");
+}
+
+TEST("The error on a board's own samples is in the table and the document where a board measures it") {
+  FleetState picture = small_fleet();
+  TEST_ASSERT_TRUE(status_lines(picture, kNow)[1].find("own error") == std::string::npos);
+  Json measuring = status("pi-1", "training");
+  measuring["local_error"] = {{"error", 0.0425}, {"version", 811}, {"samples", 120}};
+  take(picture, "up/pi-1/status", measuring);
+  const auto lines = status_lines(picture, kNow);
+  ASSERT_CONTAINS(lines[1], "distance  own error  trouble");
+  const auto shown = [](const std::string& line) { return line.find("0.0425") != std::string::npos; };
+  TEST_ASSERT_EQUAL_INT(1, static_cast<int>(std::count_if(lines.begin(), lines.end(), shown)));
+  const Json document = Json::parse(picture_document(picture, kNow));
+  for (const Json& device : document.at("devices")) {
+    const Json wanted = device.at("name") == "pi-1" ? measuring["local_error"] : Json(nullptr);
+    TEST_ASSERT_TRUE(device.at("local_error") == wanted);
+  }
 }

@@ -165,6 +165,9 @@ void add_up(const Verbs& verbs) {
   verb->add_flag(
       "--export", up.export_model,
       "Every board keeps the newest model as current.onnx in its state folder, for aflguard-client predict");
+  verb->add_option("--predict", up.predict,
+                   "Every board predicts these rows with each new model; its log has the answers")
+      ->check(CLI::ExistingFile);
   verb->add_flag(
       "--with-gateway", up.with_gateway,
       "Start the fleet's broker and gateway, too; where there is no fleet, make one for the data set");
