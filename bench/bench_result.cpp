@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/check.h"
-#include "core/system/machine_context.h"
+#include "core/system/machine/machine_context.h"
 
 namespace aflguard::bench {
 namespace {

@@ -262,9 +262,8 @@ void Gateway::Loop::note_rival() {
   if (!rivals_.came_second(parts_.clock.steady())) {
     return parts_.log.error(what + "; this one was first and goes on; stop the other one");
   }
-  outcome_ =
-      Error{ErrorKind::kUnavailable,
-            what + "; this one came second and stops; give it a fleet of its own, or stop the other one"};
+  outcome_ = Error{ErrorKind::kUnavailable,
+                   what + "; this one came second and stops; give it another fleet, or stop the other one"};
   stopping_ = true;
 }
 

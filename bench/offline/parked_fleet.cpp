@@ -67,7 +67,6 @@ Status ParkedFleet::remember(gateway::GatewayStore& store, Progress& progress) c
     group.push_back({.id = i + 1,
                      .name = parked_name(i),
                      .window = ReplayWindow(kSequence, 0),
-                     .accepted = kSequence,
                      .last_seen_ms = 1'700'000'000'000});
     if (group.size() < kGroup && i + 1 < devices_) continue;
     progress.show("storing " + std::to_string(devices_) + " devices", i, devices_);

@@ -28,7 +28,7 @@ double file_mb(const fs::path& file) {
   return error ? 0 : static_cast<double>(bytes) / 1e6;
 }
 
-/// A gateway that serves, in a thread of its own.
+/// A gateway that serves, in its own thread.
 class Served final {
  public:
   static Result<std::unique_ptr<Served>> start(OfflineGateway::Learning& learning, const fs::path& book,
@@ -50,6 +50,9 @@ class Served final {
                                                    .judge = *parts.judge,
                                                    .reference = learning.reference.get(),
                                                    .history = std::move(history),
+                                                   .release = served->no_releases_,
+                                                   .model = {1, "bench", ""},
+                                                   .try_model = {},
                                                    .clock = served->clock_,
                                                    .log = served->log_});
     served->thread_ = std::thread([gateway = &*served->gateway_] { (void)gateway->run(); });
@@ -71,6 +74,7 @@ class Served final {
   SystemClock clock_;
   QuietLog log_;
   LocalBus bus_;
+  const KeyTable no_releases_;
   std::unique_ptr<OfflineGateway> parts_;
   std::optional<gateway::Gateway> gateway_;
   std::thread thread_;

@@ -9,7 +9,7 @@
 
 #include "core/learning_onnx/fused_operators.h"
 #include "core/learning_onnx/onnx_api.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 
 namespace aflguard {
 namespace {

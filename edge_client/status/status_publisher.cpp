@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/rfc3339.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 
 namespace aflguard::edge {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/system/child_group.h"
 #include "core/system/child_process.h"
-#include "core/system/descriptor_limit.h"
+#include "core/system/machine/descriptor_limit.h"
 #include "core/system/programs.h"
 #include "core/telemetry/program_facts.h"
 

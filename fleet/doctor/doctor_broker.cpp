@@ -1,6 +1,6 @@
 #include "core/identity/pem_limit.h"
 #include "core/system/atomic_file.h"
-#include "core/system/descriptor_limit.h"
+#include "core/system/machine/descriptor_limit.h"
 #include "core/telemetry/history_question.h"
 #include "core/tls_openssl/tls_diagnosis.h"
 #include "core/transport/topics.h"

@@ -8,7 +8,7 @@
 #include "core/learning_onnx/onnx_runtime.h"
 #include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
-#include "core/system/disk_space.h"
+#include "core/system/machine/disk_space.h"
 #include "core/system/programs.h"
 #include "fleet/doctor/doctor.h"
 #include "fleet/provisioning_openssl/certificate_facts.h"

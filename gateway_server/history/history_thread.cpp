@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/system/disk_space.h"
+#include "core/system/machine/disk_space.h"
 #include "core/telemetry/history_answer.h"
 #include "gateway_server/history/answer_points.h"
 #include "gateway_server/history/history_plan.h"

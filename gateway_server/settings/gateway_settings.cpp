@@ -7,7 +7,7 @@
 #include "core/base/identifier.h"
 #include "core/config/config_file.h"
 #include "core/config/dataset_section.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 
 namespace aflguard::gateway {
 namespace {

@@ -1,7 +1,7 @@
 #include "gateway_server/telemetry/metrics_collector.h"
 
-#include "core/system/disk_space.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/disk_space.h"
+#include "core/system/machine/process_memory.h"
 
 namespace aflguard::gateway {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 #include "core/verdict/verdict.h"
 
 namespace aflguard::gateway {

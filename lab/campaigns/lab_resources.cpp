@@ -4,7 +4,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "core/system/machine_context.h"
+#include "core/system/machine/machine_context.h"
 #include "datasets/load.h"
 #include "lab/tasks/own_data.h"
 #include "lab/tasks/streams.h"

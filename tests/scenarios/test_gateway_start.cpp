@@ -102,7 +102,7 @@ TEST("A copy of a gateway's folder on the same broker says what it is and stops,
   TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0.5F)).accepted);
   const TemporaryFolder copy;
   for (const char* name :
-       {"gateway.toml", "devices.json", "model", "trusted-features.npy", "trusted-values.npy"}) {
+       {"gateway.toml", "devices.db", "model", "trusted-features.npy", "trusted-values.npy"}) {
     std::filesystem::copy(fleet.path() / name, copy / name, std::filesystem::copy_options::recursive);
   }
   // Which of the two came second shows only when the first one has been there for a while.

@@ -15,7 +15,7 @@ enum class CallFault : std::uint8_t {
   kDropNames,  ///< the power goes: renames and removals in folders that were not synced are undone
 };
 
-/// Runs `steps` in a process of its own, whose calls that change files below `folder` (open for writing,
+/// Runs `steps` in its own process, whose calls that change files below `folder` (open for writing,
 /// write, sync, truncate, rename, remove) are counted; call number `point`, from 1, goes wrong; 0: none.
 /// `steps` gets a function that notes one more step as done, which outlives every fault.
 struct CrashOutcome {

@@ -2,7 +2,7 @@
 
 #include "core/envelope/message_codec.h"
 #include "core/system/atomic_file.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 #include "gateway_server/settings/gateway_inputs.h"
 #include "gateway_server/settings/gateway_settings.h"
 #include "tests/support/test.h"

@@ -71,8 +71,10 @@ TEST("The same seed gives the same run, apart from the seconds") {
   LabSession session;
   Json one = session.json("lab run --dataset synthetic --attack lf --seed 5 --iterations 300");
   Json two = session.json("lab run --dataset synthetic --attack lf --seed 5 --iterations 300");
-  one.erase("seconds");
-  two.erase("seconds");
+  for (Json* each : {&one, &two}) {
+    each->erase("seconds");
+    each->erase("judging_seconds");
+  }
   TEST_ASSERT_TRUE(one == two);
 }
 
@@ -149,8 +151,10 @@ TEST("The options' earlier names still work, and help does not show them") {
   const std::string run = "lab run --dataset synthetic --iterations 40 ";
   Json now = session.json(run + "--guard basgd --guard-option buffers=2");
   Json before = session.json(run + "--defense basgd --defense-option buffers=2");
-  now.erase("seconds");
-  before.erase("seconds");
+  for (Json* each : {&now, &before}) {
+    each->erase("seconds");
+    each->erase("judging_seconds");
+  }
   TEST_ASSERT_TRUE(now == before);
   TEST_ASSERT_TRUE(now.at("settings").at("defense") == "basgd");
   TEST_ASSERT_TRUE(now.at("settings").at("defense_options").at("buffers") == 2);

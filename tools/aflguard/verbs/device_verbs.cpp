@@ -232,7 +232,7 @@ Status bundle_many(const DeviceOptions& options) {
   }
   StderrProgress progress;
   TRY_STATUS(fleet::write_device_bundles(fleet, names, options.output, progress));
-  std::printf("%zu bundles are in %s, NAME.tar each; they hold the devices' keys: show them to nobody\n",
+  std::printf("%zu bundles are in %s, NAME.tar each; they hold the devices' keys: keep them secret\n",
               names.size(), options.output.c_str());
   return {};
 }

@@ -1,4 +1,4 @@
-#include "core/system/machine_context.h"
+#include "core/system/machine/machine_context.h"
 
 #include <fstream>
 #include <thread>

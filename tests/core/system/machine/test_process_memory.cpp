@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/system/file_descriptor.h"
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

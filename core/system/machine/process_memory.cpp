@@ -1,4 +1,4 @@
-#include "core/system/process_memory.h"
+#include "core/system/machine/process_memory.h"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "core/system/disk_space.h"
+#include "core/system/machine/disk_space.h"
 
 namespace aflguard {
 

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/system/descriptor_limit.h"
+#include "core/system/machine/descriptor_limit.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

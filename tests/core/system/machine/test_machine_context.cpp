@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/version.h"
-#include "core/system/machine_context.h"
+#include "core/system/machine/machine_context.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;

@@ -1,4 +1,4 @@
-#include "core/system/descriptor_limit.h"
+#include "core/system/machine/descriptor_limit.h"
 
 #include <fstream>
 #include <limits>
