@@ -57,9 +57,8 @@ Result<Office> enter(const std::string& folder) {
   }
   TRY_STATUS(fleet::certify_release_key(fleet.folder(), *authority, clock));
   Office office{fleet.folder(), fleet.settings(), {}, nullptr, release_verifier()};
-  for (const Device& device : fleet.book().devices) {
-    if (!device.revoked) office.enrolled.push_back(device.name);
-  }
+  TRY_STATUS(fleet.book().each_active_name(
+      [&office](std::string_view name) { office.enrolled.emplace_back(name); }));
   TRY(office.signer, release_signer(fleet.folder()));
   return office;
 }
