@@ -59,7 +59,7 @@ std::optional<std::uint64_t> group_limit(const fs::path& root) {
   if (line.empty()) return std::nullopt;
   std::optional<std::uint64_t> least;
   for (fs::path group = fs::path(line.substr(4)); !group.empty(); group = group.parent_path()) {
-    std::uint64_t bytes = 0;  // "max" is no number
+    std::uint64_t bytes = 0;  // "max" is not a number
     if (!(std::ifstream(root / "sys/fs/cgroup" / group / "memory.max") >> bytes)) continue;
     least = std::min(least.value_or(UINT64_MAX), bytes >> 20);
   }

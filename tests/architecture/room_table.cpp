@@ -9,7 +9,7 @@ namespace aflguard::testing {
 namespace {
 
 /// Rooms whose subfolders are part of them.
-const std::vector<std::string> kWholeRooms = {"core/kernels", "datasets", "models"};
+const std::vector<std::string> kWholeRooms = {"core/kernels", "core/system", "datasets", "models"};
 
 /// "x" of "x/*", or nothing.
 std::string pattern_root(const std::string& allowed) {

@@ -33,7 +33,8 @@ struct RoomTable {
 /// The table of this checkout; fails the test that asks when it cannot be read.
 [[nodiscard]] const RoomTable& rooms_of_checkout();
 
-/// The room of a folder, or nothing. Only models, datasets and core/kernels have subfolders without a row.
+/// The room of a folder, or nothing. Only models, datasets, core/kernels and core/system have subfolders
+/// without a row.
 [[nodiscard]] std::string room_of(const RoomTable& table, const std::string& folder);
 
 [[nodiscard]] bool may_include(const RoomTable& table, const std::string& from, const std::string& to);

@@ -59,8 +59,8 @@ std::size_t rows_in(const std::filesystem::path& file) {
 }  // namespace
 
 TEST(
-    "Rows of a real broker's topic are on the disk before they are trained on, and what is no number is "
-    "named") {
+    "Rows of a real broker's topic are on the disk before they are trained on, and what is not a number "
+    "is named") {
   ModelPackage package =
       models::build_zoo_package("logistic-regression", {.features = 2, .classes = 2}).value();
   package.description.class_names = {"idle", "run"};
