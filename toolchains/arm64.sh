@@ -69,9 +69,10 @@ test_arm64_quick() ( # CTEST-ARGUMENT...
   fi
 )
 
-# Inner loops that a board spends its time in, as the compiler left them.
+# Inner loops that a board spends its time in, as the compiler left them; with cycles where llvm-mca is installed.
 check_arm64_loops() ( # BUILD-FOLDER
-  python3 tests/disassembly/hot_loops.py ${AFLGUARD_MCA:+--mca "$AFLGUARD_MCA"} aarch64-linux-gnu-objdump \
+  mca=${AFLGUARD_MCA:-$(command -v llvm-mca || true)}
+  python3 tests/disassembly/hot_loops.py ${mca:+--mca "$mca"} aarch64-linux-gnu-objdump \
     "$1"/core/kernels/CMakeFiles/core.kernels.dir/variant_baseline.cpp.o \
     "$1"/core/aggregation/vectors/CMakeFiles/core.aggregation.vectors.dir/span_passes_baseline.cpp.o \
     "$1"/core/aggregation/vectors/CMakeFiles/core.aggregation.vectors.dir/vector_passes_baseline.cpp.o

@@ -42,7 +42,7 @@ class Emulator:
     def count(self, *command):
         out = self.folder / "instructions"
         out.unlink(missing_ok=True)
-        run("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", f"{self.folder / 'count.so'},out={out}", *command)
+        run("qemu-aarch64", "-cpu", "cortex-a72", "-plugin", f"{self.folder / 'count.so'},out={out}", *command)
         return int(out.read_text())
 
 
