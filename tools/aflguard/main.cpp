@@ -3,6 +3,7 @@
 #include "core/base/version.h"
 #include "lab/runs/experiment.h"
 #include "tools/aflguard/command_line.h"
+#include "tools/aflguard/python_program.h"
 #include "tools/aflguard/verb.h"
 #include "tools/aflguard/verbs/bench_verb.h"
 #include "tools/aflguard/verbs/dashboard_verb.h"
@@ -19,6 +20,7 @@
 
 /// Exit codes: 0 done, 1 the verb failed (one line on stderr says why), 2 the command line is wrong.
 int main(int argc, char** argv) {
+  if (aflguard::cli::wants_python(argc, argv)) return aflguard::cli::run_in_python(argc, argv);
   CLI::App app("AFLGuard Edge: Byzantine-robust federated learning on fleets of small boards.", "aflguard");
   app.set_version_flag("--version", aflguard::kVersion);
   app.require_subcommand(1);
