@@ -104,7 +104,8 @@ void ModelExport::run_program(std::uint64_t version) {
   options.arguments = settings_.on_model;
   options.environment = {{"AFLGUARD_MODEL_FILE", settings_.file.string()},
                          {"AFLGUARD_MODEL_VERSION", std::to_string(version)}};
-  options.output = STDERR_FILENO;  // with the log; standard output is for programs that read the client's
+  // With the log: standard output is for programs that read what the client says.
+  options.output = options.error = STDERR_FILENO;
   options.group = ProcessGroup::kOwn;
   options.ends_with_us = true;
   auto started = Process::start(options);
