@@ -24,14 +24,15 @@ using std::chrono::microseconds;
 using Span = VirtualClock::Span;
 using Steady = std::chrono::steady_clock;
 
-constexpr double kStep = 0.02;              // seconds, virtual: how exactly a busy gateway's waits are known
-constexpr double kResendAfter = 30;         // as aflguard-client has it
-constexpr double kRest = 300;               // after the slice, for what is under way
-constexpr double kLate = 5;                 // seconds of waiting for the gateway
-constexpr double kLie = -10;                // times what an honest device sends
+constexpr double kStep = 0.02;       // seconds, virtual: how exactly a busy gateway's waits are known
+constexpr double kResendAfter = 30;  // as aflguard-client has it
+constexpr double kRest = 300;        // after the slice, for what is under way
+constexpr double kLate = 5;          // seconds of waiting for the gateway
+constexpr double kLie = -10;         // times what an honest device sends
+constexpr double kSomeWork = 1e-4;   // CPU seconds between two looks, of threads that do not just wake up
 constexpr microseconds kPollInterval(200);  // between two looks at the pipeline
 constexpr std::chrono::milliseconds kStill(
-    250);  // real time in which nothing comes out of a pipeline that is done
+    3000);  // real time in which nothing comes out of a pipeline that is done
 
 Span span_of(double seconds) {
   return std::chrono::duration_cast<Span>(std::chrono::duration<double>(seconds));
@@ -65,8 +66,9 @@ class Day final {
   static Result<std::unique_ptr<Day>> create(const DayOptions& options, const fs::path& folder,
                                              Progress& progress) {
     TRY(auto learning, OfflineGateway::learn(OfflineModel::kCnn));
-    TRY(ParkedFleet fleet,
-        ParkedFleet::create(folder, options.devices, std::min(options.devices, options.updates), progress));
+    // More than begin one: a device that has an update under way begins no other.
+    TRY(ParkedFleet fleet, ParkedFleet::create(folder, options.devices,
+                                               std::min(options.devices, 3 * options.updates), progress));
     auto day = std::unique_ptr<Day>(new Day(options, folder, std::move(learning), std::move(fleet)));
     TRY_STATUS(day->prepare());
     return day;
@@ -261,12 +263,15 @@ class Day final {
   void let_work() {
     const double cpu = others_cpu_seconds();
     auto moved = Steady::now();
+    double last_spent = 0;
     behind_ = false;
     collect(now_);
     while (outstanding_ > 0) {
       std::this_thread::sleep_for(kPollInterval);
-      const double used = (others_cpu_seconds() - cpu) / options_.cores;
-      if (collect(now_ + used) > 0) moved = Steady::now();
+      const double spent = others_cpu_seconds() - cpu;
+      const double used = spent / options_.cores;
+      if (collect(now_ + used) > 0 || spent > last_spent + kSomeWork) moved = Steady::now();
+      last_spent = std::max(last_spent, spent);
       behind_ = used > kStep;
       if (behind_) return;
       if (pipeline_->waiting() == 0 && Steady::now() - moved > kStill) {

@@ -29,11 +29,13 @@ class Figures final {
   std::vector<OfflineFigure>& all_;
 };
 
-void add_waits(Figures& figures, const std::string& name, const Waits& waits) {
-  figures.add(name + "_median", waits.median, "s");
-  figures.add(name + "_90", waits.ninth, "s");
-  figures.add(name + "_99", waits.most_99, "s");
-  figures.add(name + "_longest", waits.longest, "s");
+/// `per_second`: 1000 for milliseconds.
+void add_waits(Figures& figures, const std::string& name, const Waits& waits, double per_second,
+               const std::string& unit) {
+  figures.add(name + "_median", waits.median * per_second, unit);
+  figures.add(name + "_90", waits.ninth * per_second, unit);
+  figures.add(name + "_99", waits.most_99 * per_second, unit);
+  figures.add(name + "_longest", waits.longest * per_second, unit);
 }
 
 /// What a real fleet of that size and plan needs at its busiest hour.
@@ -67,8 +69,8 @@ void add_day(std::vector<OfflineFigure>& all, const DayFigures& day, const DayPl
   figures.add("gateway_cpu", day.gateway_cpu_seconds * 1e3 / std::max(judged, 1.0), "ms per update");
   figures.add("memory", day.memory_mb, "MB");
   figures.add("store", day.store_mb, "MB");
-  add_waits(figures, "gateway_wait", day.gateway);
-  add_waits(figures, "verdict_after", day.whole);
+  add_waits(figures, "gateway_wait", day.gateway, 1e3, "ms");
+  add_waits(figures, "verdict_after", day.whole, 1, "s");
   for (std::size_t i = 0; i < kDayLinkCount; ++i) {
     figures.add("verdict_after_link_" + std::to_string(i + 1), day.by_link[i].median, kDayLinks[i].name);
   }

@@ -39,6 +39,10 @@ std::optional<RegisteredKey> LiveRegistry::find(const KeyId& id) const {
     if (!found.ok() || !found->has_value()) return std::nullopt;
     make_room(keys_);
     known = keys_.emplace(id, std::move(**found)).first;
+    if (!known->second.revoked) {  // what is asked next of its device
+      make_room(names_);
+      names_.emplace(known->second.device);
+    }
   }
   const BookKey& key = known->second;
   return RegisteredKey{key.device, key.public_key, key.revoked, clock_.wall() > key.not_after};
