@@ -14,7 +14,7 @@ struct BenchCrowdOptions {
   double seconds = 30;                                   ///< for each of these
   std::size_t burst = 5000;                              ///< devices that begin at once
   std::size_t stream = 100'000;                          ///< devices that send once each
-  double per_second = 1000;                              ///< of them; 0: all at once
+  double per_second = 300;                               ///< of them; 0: all at once
   std::size_t honest = 50;                               ///< devices beside one that floods
   std::size_t clients = 200;                             ///< real client processes
   double client_seconds = 300;                           ///< that they train
