@@ -85,7 +85,7 @@ struct GatewaySettings {
     double models_per_second = 100;
     Seconds retained_model_interval{1};
     std::size_t history_bytes = 64u << 20;  ///< versions that differences are made from
-    bool grid = true;                       ///< devices get models on a grid
+    bool grid = false;                      ///< devices get models on a grid
   };
 
   std::string fleet;
