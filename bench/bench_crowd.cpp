@@ -4,9 +4,13 @@
 #include <sstream>
 
 #include "bench/bench_publishers.h"
+#include "bench/clients/client_crowd.h"
 
 namespace aflguard::bench {
 namespace {
+
+constexpr double kLongestWaitMs = 5000;
+constexpr double kBusyMachine = 0.1;
 
 /// As bench/peer/crowd.h says it.
 struct Outcome {
@@ -21,6 +25,10 @@ struct Outcome {
   double above_5_s = 0;
   std::size_t refusals = 0;
   std::size_t silent = 0;
+  double idle = 0;  ///< share of this machine's cores
+
+  /// Nothing was left to serve faster with.
+  [[nodiscard]] bool at_the_limit() const { return idle < kBusyMachine || refusals > 0; }
 };
 
 class CrowdRun final {
@@ -42,9 +50,11 @@ class CrowdRun final {
   [[nodiscard]] Result<Outcome> run(const std::string& verb, std::size_t devices, double figure) {
     std::ostringstream command;
     command << verb << ' ' << devices << ' ' << figure;
+    const IdleShare idle;
     TRY_STATUS(crowd_.send(command.str()));
     TRY(auto words, expect_answer(crowd_, "done"));
     Outcome outcome;
+    outcome.idle = idle.value();
     words >> outcome.devices >> outcome.turns >> outcome.without >> outcome.seconds >> outcome.median_turns >>
         outcome.slowest_tenth_turns >> outcome.median_ms >> outcome.longest_ms >> outcome.above_5_s >>
         outcome.refusals >> outcome.silent;
@@ -72,7 +82,8 @@ nlohmann::ordered_json conditions_of(const Outcome& outcome) {
           {"longest_wait_ms", outcome.longest_ms},
           {"share_above_5_s", outcome.above_5_s},
           {"signed_refusals", outcome.refusals},
-          {"sends_without_any_answer", outcome.silent}};
+          {"sends_without_any_answer", outcome.silent},
+          {"idle_share_of_the_machine", outcome.idle}};
 }
 
 /// The slowest tenth beside the median: 1 is perfectly even.
@@ -84,11 +95,22 @@ Result<BenchResult> busy(CrowdRun& run, std::size_t devices, double seconds) {
   result.unit = "turns";
   result.baseline_name = "turns of the median device";
   result.baseline_value = outcome.median_turns;
+  result.aim = "no wait above 5 s; at the limit, half of the median's turns for the slowest tenth";
+  const bool quick = outcome.longest_ms <= kLongestWaitMs;
+  const bool even = outcome.slowest_tenth_turns >= outcome.median_turns / 2;
+  result.holds = outcome.turns > 0 && outcome.silent == 0 && (quick || (outcome.at_the_limit() && even));
   result.conditions = conditions_of(outcome);
   return result;
 }
 
-Result<BenchResult> once(CrowdRun& run, const std::string& name, std::size_t devices, double per_second) {
+/// What a crowd whose devices send once each should get.
+struct Aim {
+  std::string text;
+  bool refusals = true;  ///< may come
+};
+
+Result<BenchResult> once(CrowdRun& run, const std::string& name, std::size_t devices, double per_second,
+                         const Aim& aim) {
   TRY(const Outcome outcome, run.run("once", devices, per_second));
   BenchResult result;
   result.name = name;
@@ -96,6 +118,9 @@ Result<BenchResult> once(CrowdRun& run, const std::string& name, std::size_t dev
   result.unit = "verdicts";
   result.baseline_name = "devices";
   result.baseline_value = static_cast<double>(devices);
+  result.aim = aim.text;
+  result.holds = outcome.turns == devices && outcome.without == 0 && outcome.silent == 0 &&
+                 (aim.refusals || outcome.refusals == 0);
   result.conditions = conditions_of(outcome);
   TRY(const double peak, run.fleet().gateway_peak_mb());
   result.conditions["gateway_peak_mb"] = peak;
@@ -123,35 +148,80 @@ Result<BenchResult> flooded(CrowdRun& run, std::size_t honest, double seconds) {
   return result;
 }
 
-}  // namespace
+Result<BenchResult> clients(const BenchCrowdOptions& options, Progress& progress) {
+  TRY(const ClientCrowdOutcome outcome,
+      run_client_crowd({options.clients, options.client_seconds, options.stop}, progress));
+  BenchResult result;
+  result.name = "crowd_clients";
+  result.value = static_cast<double>(outcome.served);
+  result.unit = "served";
+  result.baseline_name = "client processes";
+  result.baseline_value = static_cast<double>(outcome.clients);
+  result.aim = "every client gets verdicts to the end, and the model learns";
+  result.holds = outcome.served == outcome.clients && outcome.last_error < outcome.first_error;
+  result.conditions = {{"seconds", outcome.seconds},
+                       {"updates", outcome.updates},
+                       {"updates_per_second", static_cast<double>(outcome.updates) / outcome.seconds},
+                       {"fewest_updates_of_a_client", outcome.fewest_updates},
+                       {"median_updates_of_a_client", outcome.median_updates},
+                       {"error_of_the_first_model", outcome.first_error},
+                       {"error_of_the_last_model", outcome.last_error},
+                       {"gateway_cores", outcome.gateway_cores},
+                       {"broker_cores", outcome.broker_cores},
+                       {"clients_cores", outcome.clients_cores},
+                       {"gateway_peak_mb", outcome.gateway_peak_mb},
+                       {"client_mb", outcome.client_mb},
+                       {"clients_mb", outcome.client_mb * static_cast<double>(outcome.clients)}};
+  return result;
+}
 
-Result<std::vector<BenchResult>> bench_crowd(const BenchCrowdOptions& options, Progress& progress) {
-  std::vector<BenchResult> results;
+bool stopped(const BenchCrowdOptions& options) {
+  return options.stop && options.stop();
+}
+
+/// The parts in which one process plays all devices.
+Status bench_played(const BenchCrowdOptions& options, Progress& progress, std::vector<BenchResult>& results) {
   const std::size_t parts = options.busy.size() + 3;
   progress.show("crowd: enrolling", 0, parts);
   TRY(CrowdRun run, CrowdRun::create(options));
-  const auto stopped = [&options] { return options.stop && options.stop(); };
   for (const std::size_t devices : options.busy) {
     progress.show("crowd: " + std::to_string(devices) + " busy devices", results.size(), parts);
     TRY(auto result, busy(run, devices, options.seconds));
     results.push_back(std::move(result));
-    if (stopped()) return unavailable("stopped");
+    if (stopped(options)) return unavailable("stopped");
   }
   if (options.honest > 0) {
     progress.show("crowd: one device floods", results.size(), parts);
     TRY(auto result, flooded(run, options.honest, options.seconds));
     results.push_back(std::move(result));
-    if (stopped()) return unavailable("stopped");
+    if (stopped(options)) return unavailable("stopped");
   }
   if (options.burst > 0) {
     progress.show("crowd: a burst", results.size(), parts);
-    TRY(auto result, once(run, "crowd_burst", options.burst, 0));
+    const Aim aim{"every device has its verdict, and no send stays without an answer"};
+    TRY(auto result, once(run, "crowd_burst", options.burst, 0, aim));
     results.push_back(std::move(result));
-    if (stopped()) return unavailable("stopped");
+    if (stopped(options)) return unavailable("stopped");
   }
   if (options.stream > 0) {
     progress.show("crowd: a stream of new devices", results.size(), parts);
-    TRY(auto result, once(run, "crowd_stream", options.stream, options.per_second));
+    const bool all_at_once = options.per_second == 0;
+    const Aim aim{all_at_once ? "as for the burst" : "as for the burst, and none is refused", all_at_once};
+    TRY(auto result, once(run, "crowd_stream", options.stream, options.per_second, aim));
+    results.push_back(std::move(result));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<BenchResult>> bench_crowd(const BenchCrowdOptions& options, Progress& progress) {
+  std::vector<BenchResult> results;
+  if (!options.busy.empty() || options.honest + options.burst + options.stream > 0) {
+    TRY_STATUS(bench_played(options, progress, results));
+  }
+  if (options.clients > 0 && !stopped(options)) {
+    TRY(auto result, clients(options, progress));
     results.push_back(std::move(result));
   }
   progress.finish();

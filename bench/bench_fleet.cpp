@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <netinet/in.h>
@@ -46,22 +45,6 @@ std::size_t count_verdicts(std::string_view log) {
 }
 
 }  // namespace
-
-Result<double> peak_mb(int process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  for (std::string word; status >> word;) {
-    double kib = 0;
-    if (word == "VmHWM:" && status >> kib) return kib * 1024 / 1e6;
-  }
-  return unavailable("process " + std::to_string(process) + " has ended, so its memory is unknown");
-}
-
-double cpu_seconds(int process) {
-  clockid_t clock{};
-  timespec used{};
-  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
 
 BenchFleet::BenchFleet(StagedDirectory scratch, BenchModel model)
     : scratch_(std::move(scratch)),

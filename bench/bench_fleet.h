@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/clients/process_figures.h"
 #include "bench/line_process.h"
 #include "core/identity/signature.h"
 #include "core/learning/model_package.h"
@@ -14,12 +15,6 @@
 #include "fleet/folder/fleet_folder.h"
 
 namespace aflguard::bench {
-
-/// CPU time that a process and its threads have used, in seconds; 0 when there is no such process.
-[[nodiscard]] double cpu_seconds(int process);
-
-/// Peak resident memory of a process. kUnavailable when it has ended.
-[[nodiscard]] Result<double> peak_mb(int process);
 
 /// Settings of the gateway that a benchmark varies.
 struct BenchGatewaySettings {

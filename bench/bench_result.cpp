@@ -35,6 +35,7 @@ Json to_json(const BenchResult& result) {
   }
   json["ratio"] = result.ratio() ? Json(*result.ratio()) : Json(nullptr);
   if (!result.no_baseline.empty()) json["ratio_missing_because"] = result.no_baseline;
+  if (!result.aim.empty()) json["aim"] = {{"text", result.aim}, {"holds", result.holds}};
   json["conditions"] = result.conditions;
   return json;
 }
@@ -70,6 +71,14 @@ Json bench_document(const std::string& benchmark, const std::vector<BenchResult>
   return document;
 }
 
+Status aims_hold(const std::vector<BenchResult>& results) {
+  std::string missed;
+  for (const BenchResult& result : results) {
+    if (!result.holds) missed += (missed.empty() ? "" : ", ") + result.name;
+  }
+  return missed.empty() ? Status() : unavailable("the aim was missed by " + missed);
+}
+
 std::string bench_table(const std::vector<BenchResult>& results) {
   std::string table;
   char line[256];
@@ -88,6 +97,7 @@ std::string bench_table(const std::vector<BenchResult>& results) {
     } else if (!result.no_baseline.empty()) {
       table += " no ratio: " + result.no_baseline;
     }
+    if (!result.aim.empty()) table += (result.holds ? "  pass: " : "  FAIL: ") + result.aim;
     table += "\n";
   }
   return table;

@@ -150,6 +150,7 @@ void add_device_crowd(CLI::App& app, Action& action) {
   struct Options {
     BenchCrowdOptions crowd;
     bool large = false;
+    bool no_busy = false;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
@@ -177,6 +178,13 @@ void add_device_crowd(CLI::App& app, Action& action) {
   verb->add_option("--honest", crowd.honest, "Busy devices beside one that floods")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
+  verb->add_option("--clients", crowd.clients, "Real client processes that train")
+      ->check(CLI::Range(0, 200))
+      ->capture_default_str();
+  verb->add_option("--client-seconds", crowd.client_seconds, "How long they train")
+      ->check(CLI::Range(1.0, 86'400.0))
+      ->capture_default_str();
+  verb->add_flag("--no-busy", options->no_busy, "Leave the busy devices out");
   verb->add_option("--memory-bytes", crowd.memory_bytes,
                    "The gateway's [limits] memory_bytes; 0: its default")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
@@ -189,10 +197,11 @@ void add_device_crowd(CLI::App& app, Action& action) {
       StderrProgress progress;
       TRY(const auto stop, StopSignal::install([] {}));
       options->crowd.stop = [&stop] { return stop->requested(); };
+      if (options->no_busy) options->crowd.busy.clear();
       options->crowd.model = options->large ? BenchModel::kCnn : BenchModel::kSmall;
       TRY(const auto results, bench_crowd(options->crowd, progress));
       print("crowd", results, options->json);
-      return {};
+      return aims_hold(results);
     };
   });
 }

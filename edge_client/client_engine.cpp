@@ -185,6 +185,7 @@ void ClientEngine::on_piece(std::span<const std::byte> piece) {
   if (const auto* refusal = std::get_if<RefusalMessage>(&**message)) on_refusal(*refusal);
   if (auto* offer = std::get_if<OfferMessage>(&**message)) on_offer(std::move(*offer));
   if (const auto* difference = std::get_if<DifferenceMessage>(&**message)) on_difference(*difference);
+  if (auto* model = std::get_if<ModelMessage>(&**message)) on_whole_model(std::move(*model));
 }
 
 /// The gateway's offer says it, signed, whatever the size of that model.
@@ -258,6 +259,9 @@ void ClientEngine::finish_update(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
   if (parts_.upgrade != nullptr) parts_.upgrade->judged();
+  if (verdict.come_back > verdict.come_back.zero()) {
+    schedule_.pause_until(parts_.clock.steady() + verdict.come_back);
+  }
   status_.clear(Alert::kRefused);
   status_.clear(Alert::kUnanswered);
   if (refusal_.reason == to_string(RefusalReason::kWrongModel)) status_.clear(Alert::kModel);
@@ -291,6 +295,14 @@ void ClientEngine::on_difference(const DifferenceMessage& difference) {
   model_taken();
 }
 
+/// In front of its verdict, where there is no difference. An older one that was kept on the way and comes
+/// again changes nothing.
+void ClientEngine::on_whole_model(ModelMessage model) {
+  if (!outgoing_ || (models_.model() && model.version < models_.model()->version)) return;
+  models_.take(std::move(model));
+  model_taken();
+}
+
 // Training.
 
 ClientEngine::Time ClientEngine::train_when_due(Time now) {
@@ -305,7 +317,10 @@ ClientEngine::Time ClientEngine::train_when_due(Time now) {
   }
   const int minute = local_minute(parts_.clock.wall());
   if (const auto wait = schedule_.wait(now, minute); wait > wait.zero()) {
-    waiting_for_ = schedule_.quiet(minute) ? "quiet hours" : "";
+    const bool long_pause = schedule_.paused(now + kWorthReporting);
+    waiting_for_ = schedule_.quiet(minute) ? "quiet hours"
+                   : long_pause            ? "its turn: the gateway sets the pace"
+                                           : "";
     return now + wait;
   }
   if (now < retry_at_) {

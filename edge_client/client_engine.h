@@ -109,6 +109,7 @@ class ClientEngine final {
   void on_piece(std::span<const std::byte> piece);
   void on_offer(OfferMessage offer);
   void on_difference(const DifferenceMessage& difference);
+  void on_whole_model(ModelMessage model);
   void on_verdict(ReceivedVerdict verdict);
   void on_refusal(const RefusalMessage& refusal);
   void give_up_update(const std::string& why);

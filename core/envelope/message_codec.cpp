@@ -30,6 +30,10 @@ Status check_vector(std::span<const float> vector) {
 Status check_ranges(const VerdictMessage& verdict) {
   TRY_STATUS(check_identifier("fleet", verdict.fleet));
   TRY_STATUS(check_identifier("device", verdict.device));
+  if (verdict.come_back < std::chrono::milliseconds::zero() || verdict.come_back > kLongestPause) {
+    return invalid_input("the next update should come after " + std::to_string(verdict.come_back.count()) +
+                         " ms, at most " + std::to_string(kLongestPause.count()) + " are allowed");
+  }
   return check_sequence(verdict.sequence);
 }
 
@@ -112,10 +116,11 @@ Result<Payload> encode(const VerdictMessage& verdict) {
     TRY_STATUS(check_model_head(*verdict.model));
     TRY_STATUS(check_vector(verdict.model->vector));
   }
-  Payload payload{PayloadType::kVerdict, {}};
+  const bool paced = verdict.come_back > std::chrono::milliseconds::zero();
+  Payload payload{PayloadType::kVerdict, {}, paced ? kNewestFormat : kFirstFormat};
   payload.bytes.reserve(max_envelope_for(verdict.model ? verdict.model->vector.size() : 0));
   CborWriter writer(payload.bytes);
-  writer.put_map(kVerdictFields + (verdict.model ? 1 : 0));
+  writer.put_map(kVerdictFields + (verdict.model ? 1 : 0) + (paced ? 1 : 0));
   put_entry(writer, 1, verdict.fleet);
   put_entry(writer, 2, verdict.device);
   put_entry(writer, 3, verdict.sequence);
@@ -130,6 +135,7 @@ Result<Payload> encode(const VerdictMessage& verdict) {
     writer.put_unsigned(11);
     put_model(writer, payload.bytes, *verdict.model);
   }
+  if (paced) put_entry(writer, 12, static_cast<std::uint64_t>(verdict.come_back.count()));
   return payload;
 }
 
@@ -154,13 +160,32 @@ Admitted<ModelMessage> decode_model(const VerifiedPayload& payload) {
   return model;
 }
 
+namespace {
+
+/// Without a pause there is no format 2.
+Status take_come_back(CborReader& reader, VerdictMessage& verdict) {
+  std::uint64_t pause = 0;
+  TRY_STATUS(take_entry(reader, 12, pause));
+  if (pause == 0 || pause > static_cast<std::uint64_t>(kLongestPause.count())) {
+    return corrupt("a pause of " + std::to_string(pause) + " ms is outside 1 to " +
+                   std::to_string(kLongestPause.count()));
+  }
+  verdict.come_back = std::chrono::milliseconds(pause);
+  return {};
+}
+
+}  // namespace
+
 Admitted<VerdictMessage> decode_verdict(const VerifiedPayload& payload) {
-  TRY_STATUS(check_type(payload, PayloadType::kVerdict, kFirstFormat));
+  const bool paced = payload.format() == kNewestFormat;
+  TRY_STATUS(check_type(payload, PayloadType::kVerdict, paced ? kNewestFormat : kFirstFormat));
   CborReader reader(payload.bytes());
   VerdictMessage verdict;
   TRY(const std::uint64_t fields, reader.take_map());
-  if (fields != kVerdictFields && fields != kVerdictFields + 1) {
-    return corrupt("verdict has " + std::to_string(fields) + " entries, needs 10 or 11");
+  const std::uint64_t without_model = kVerdictFields + (paced ? 1 : 0);
+  if (fields != without_model && fields != without_model + 1) {
+    return corrupt("verdict has " + std::to_string(fields) + " entries, needs " +
+                   std::to_string(without_model) + " or one more");
   }
   TRY_STATUS(take_entry(reader, 1, verdict.fleet));
   TRY_STATUS(take_entry(reader, 2, verdict.device));
@@ -173,10 +198,11 @@ Admitted<VerdictMessage> decode_verdict(const VerifiedPayload& payload) {
   TRY_STATUS(take_entry(reader, 9, verdict.delay));
   TRY_STATUS(take_entry(reader, 10, verdict.highest_sequence));
   TRY_STATUS(check_ranges(verdict));
-  if (fields > kVerdictFields) {
+  if (fields > without_model) {
     TRY_STATUS(reader.expect_key(11));
     TRY(verdict.model, take_model(reader));
   }
+  if (paced) TRY_STATUS(take_come_back(reader, verdict));
   TRY_STATUS(reader.expect_end());
   return verdict;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ struct ModelMessage {
   friend bool operator==(const ModelMessage&, const ModelMessage&) = default;
 };
 
+/// A device waits no longer for its next turn, whatever a verdict says.
+inline constexpr std::chrono::milliseconds kLongestPause = std::chrono::hours(24);
+
 /// What the gateway answers to one update, after the outcome is durable.
 struct VerdictMessage {
   std::string fleet;
@@ -53,6 +57,8 @@ struct VerdictMessage {
   std::uint64_t delay = 0;             ///< versions between the update's base and its arrival
   std::uint64_t highest_sequence = 0;  ///< highest number judged for this device; a new update goes above it
   std::optional<ModelMessage> model;   ///< the model of `version`; without it, see the topic `model`
+  /// The next update should come after so long; 0: when the device sees fit. Above 0 in format 2 only.
+  std::chrono::milliseconds come_back{0};
 
   friend bool operator==(const VerdictMessage&, const VerdictMessage&) = default;
 };

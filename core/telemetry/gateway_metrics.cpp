@@ -60,6 +60,8 @@ void visit_fields(Metrics& metrics, Visit&& visit) {
   visit("replies_with_model", metrics.replies_with_model);
   visit("replies_dropped", metrics.replies_dropped);
   visit("refusals_answered", metrics.refusals_answered);
+  visit("paced", metrics.paced);
+  visit("pause_ms", metrics.pause_ms);
   visit("recorded_bytes", metrics.recorded_bytes);
   visit("store_free_bytes", metrics.store_free_bytes);
   visit("store_total_bytes", metrics.store_total_bytes);

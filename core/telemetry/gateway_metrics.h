@@ -65,6 +65,8 @@ struct GatewayMetrics {
   std::optional<std::uint64_t> replies_with_model{};
   std::optional<std::uint64_t> replies_dropped{};
   std::optional<std::uint64_t> refusals_answered{};
+  std::optional<std::uint64_t> paced{};
+  std::optional<std::uint64_t> pause_ms{};
   std::optional<std::uint64_t> recorded_bytes{};
   std::optional<std::uint64_t> store_free_bytes{};
   std::optional<std::uint64_t> store_total_bytes{};

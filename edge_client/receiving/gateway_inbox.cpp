@@ -79,6 +79,10 @@ Admitted<std::optional<GatewayMessage>> GatewayInbox::take_piece(std::span<const
       TRY(DifferenceMessage difference, take_difference(payload));
       return std::optional<GatewayMessage>(std::move(difference));
     }
+    case PayloadType::kModel: {
+      TRY(ModelMessage model, checked_model(payload));
+      return std::optional<GatewayMessage>(std::move(model));
+    }
     default: {
       TRY(ReceivedVerdict verdict, take_verdict(payload));
       return std::optional<GatewayMessage>(std::move(verdict));
@@ -120,6 +124,10 @@ Admitted<OfferMessage> GatewayInbox::take_offer(const VerifiedPayload& payload) 
 
 Admitted<ModelMessage> GatewayInbox::take_model(Bytes envelope) const {
   TRY(const VerifiedPayload payload, open(std::move(envelope)));
+  return checked_model(payload);
+}
+
+Admitted<ModelMessage> GatewayInbox::checked_model(const VerifiedPayload& payload) const {
   TRY(ModelMessage model, decode_model(payload));
   if (auto refusal = refuse_model(model)) return std::move(*refusal);
   return model;

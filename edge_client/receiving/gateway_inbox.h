@@ -24,7 +24,8 @@ struct ReceivedVerdict {
 
 /// What a complete envelope of down/<device>/verdict may hold. An offer may be for another model than this
 /// device's: it says, signed, which one the fleet trains.
-using GatewayMessage = std::variant<ReceivedVerdict, RefusalMessage, OfferMessage, DifferenceMessage>;
+using GatewayMessage =
+    std::variant<ReceivedVerdict, RefusalMessage, OfferMessage, DifferenceMessage, ModelMessage>;
 
 /// From received bytes to the gateway's messages: everything is verified in here, so callers need not check
 /// again. Memory is bounded by the model's size.
@@ -48,6 +49,7 @@ class GatewayInbox final {
   [[nodiscard]] Admitted<RefusalMessage> take_refusal(const VerifiedPayload& payload) const;
   [[nodiscard]] Admitted<OfferMessage> take_offer(const VerifiedPayload& payload) const;
   [[nodiscard]] Admitted<DifferenceMessage> take_difference(const VerifiedPayload& payload) const;
+  [[nodiscard]] Admitted<ModelMessage> checked_model(const VerifiedPayload& payload) const;
   [[nodiscard]] std::optional<Refusal> refuse_model(const ModelMessage& model) const;
   [[nodiscard]] std::optional<Refusal> refuse_address(std::string_view what, const std::string& fleet,
                                                       const std::string& device) const;

@@ -10,7 +10,7 @@ bool TrainingSchedule::quiet(int minute) const {
 }
 
 TrainingSchedule::Steady::duration TrainingSchedule::wait(Steady::time_point now, int minute) const {
-  const auto rest = std::max(earliest_ - now, Steady::duration::zero());
+  const auto rest = std::max(std::max(earliest_, paused_until_) - now, Steady::duration::zero());
   if (!quiet(minute)) return rest;
   return rest > Steady::duration::zero() ? std::min<Steady::duration>(rest, std::chrono::minutes(1))
                                          : std::chrono::minutes(1);

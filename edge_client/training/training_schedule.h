@@ -28,9 +28,14 @@ class TrainingSchedule final {
   /// A training that began at `started` has used `cpu` of processor time.
   void trained(Steady::time_point started, Steady::duration cpu);
 
+  /// The gateway wants nothing before.
+  void pause_until(Steady::time_point when) { paused_until_ = when; }
+  [[nodiscard]] bool paused(Steady::time_point now) const { return now < paused_until_; }
+
  private:
   ScheduleSettings settings_;
   Steady::time_point earliest_{};
+  Steady::time_point paused_until_{};
 };
 
 }  // namespace aflguard::edge

@@ -1,5 +1,7 @@
 #include "gateway_server/intake/refusal_desk.h"
 
+#include <algorithm>
+
 #include "core/base/plain_text.h"
 
 namespace aflguard::gateway {
@@ -17,7 +19,9 @@ void RefusalDesk::refuse(const RefusedUpdate& refused, std::size_t inside, Time 
   message.reason = refused.refusal.reason;
   message.proven = refused.proven;
   message.text = plain_text(refused.refusal.message, kMaxRefusalText);
-  if (message.reason == RefusalReason::kOverloaded) {
+  if (refused.come_back) {
+    message.come_back = std::min(*refused.come_back, kLongestComeBack);
+  } else if (message.reason == RefusalReason::kOverloaded) {
     message.come_back = line_.put(refused.device, inside, now);
   }
   answer_(std::move(message));

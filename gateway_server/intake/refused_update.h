@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/verdict/refusal.h"
@@ -14,6 +16,7 @@ struct RefusedUpdate {
   std::uint64_t sequence = 0;  ///< 0: not known
   bool proven = false;         ///< the device's signature matched
   Refusal refusal = {};
+  std::optional<std::chrono::milliseconds> come_back{};  ///< none: the desk finds a time where one is needed
 };
 
 }  // namespace aflguard::gateway

@@ -28,6 +28,7 @@ Status fits(const UpdateMessage& update, const UpdateRules& rules, RefusalReason
 
 Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const EnvelopeOpener& opener,
                                        const UpdateRules& rules, EnvelopeFindings* findings) {
+  const std::size_t size = envelope.bytes.size();
   TRY(auto parsed, UnverifiedEnvelope::parse(std::move(envelope.bytes), rules.max_envelope_bytes));
   TRY(const VerifiedPayload payload, opener.open(std::move(parsed)));
   if (payload.sender() != envelope.sender) {
@@ -38,7 +39,7 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
   if (findings != nullptr) findings->sequence = update.sequence;
   RefusalReason reason{};
   if (const Status fit = fits(update, rules, reason); !fit.ok()) return refuse(reason, fit.error().message);
-  return VerifiedUpdate{payload.sender(), std::move(update), nullptr, payload.format()};
+  return VerifiedUpdate{payload.sender(), std::move(update), nullptr, payload.format(), size};
 }
 
 VerificationPool::VerificationPool(std::size_t workers, const Limits& limits, const EnvelopeOpener& opener,

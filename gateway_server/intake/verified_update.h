@@ -13,6 +13,7 @@ struct VerifiedUpdate {
   UpdateMessage message;
   UpdateQuota::Place place = nullptr;  ///< among those that wait
   std::uint8_t format = 1;             ///< that it came in
+  std::size_t envelope_bytes = 0;      ///< in which it came
 };
 
 }  // namespace aflguard::gateway

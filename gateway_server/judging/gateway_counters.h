@@ -32,7 +32,9 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> replies_with_model{0};
   std::atomic<std::uint64_t> replies_dropped{0};
   std::atomic<std::uint64_t> refusals_answered{0};
-  std::atomic<std::uint64_t> delay_sum{0};                                         ///< over judged updates
+  std::atomic<std::uint64_t> paced{0};      ///< verdicts that said when the next update should come
+  std::atomic<std::uint64_t> pause_ms{0};   ///< what the last verdict said
+  std::atomic<std::uint64_t> delay_sum{0};  ///< over judged updates
   std::array<std::atomic<std::uint64_t>, kDelayBounds.size() + 1> delay_counts{};  ///< the same, by class
   std::atomic<std::uint64_t> recorded_bytes{0};
   std::atomic<double> test_error{-1};  ///< below 0: not evaluated

@@ -60,6 +60,10 @@ Refusal refuse_for_room(std::size_t inside) {
                                                 " updates that wait already and those that arrive");
 }
 
+Refusal refuse_for_now(const std::string& why) {
+  return refuse(RefusalReason::kOverloaded, why);
+}
+
 Refusal refuse_stalled() {
   return refuse(RefusalReason::kOverloaded, "its pieces stopped coming, and others needed its place");
 }
@@ -74,6 +78,7 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
       expiry_due_(expiry_interval(parts_.settings.limits)),
       desk_(parts_.terms.fleet, parts_.refusals,
             [this](RefusalMessage refusal) { replies_.refuse(std::move(refusal)); }),
+      pace_({parts_.settings.training.updates_per_second, parts_.settings.limits.device_bytes_per_day}),
       sealed_(SIZE_MAX, SIZE_MAX),
       judged_(kMaxJudged, SIZE_MAX),
       replies_(signer_,
@@ -91,7 +96,8 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
                     [this] {
                       return sealed_.cost() + parts_.outbox_bytes() < parts_.settings.limits.outbox_bytes / 2;
                     },
-                .wait_for_room = [this] { wait_for_room(); }},
+                .wait_for_room = [this] { wait_for_room(); },
+                .next_turn = [this](const std::string& device) { return next_turn(device); }},
                parts_.counters, parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
@@ -133,6 +139,13 @@ void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
   }
   refused.transfer = header->header.transfer;
   const bool opens = assembler_.opens(device, header->header, now);
+  if (opens) {
+    if (const auto early = pace_.early(device, now)) {
+      refused.refusal = refuse_for_now(early->why);
+      refused.come_back = early->left;
+      return refuse(std::move(refused));
+    }
+  }
   if (opens && !has_room(device, header->header, now)) {
     refused.refusal = refuse_for_room(verifying_.inside());
     return refuse(std::move(refused));
@@ -196,6 +209,7 @@ void UpdatePipeline::stop() {
 
 /// By the threads that verify.
 bool UpdatePipeline::submit(VerifiedUpdate update) {
+  pace_.count(update.device, update.envelope_bytes, 1, parts_.clock.steady());
   if (update.format > kFirstFormat) {
     replies_.note_base(update.device, update.message.sequence, update.message.base_version);
   }
@@ -225,8 +239,16 @@ void UpdatePipeline::on_reference_due(SharedModel model, std::uint64_t due_since
 
 void UpdatePipeline::push_sealed(SealedReply sealed) {
   const std::size_t size = sealed.envelope.size() + sealed.before.size();
+  if (!sealed.device.empty()) pace_.count(sealed.device, size, 0, parts_.clock.steady());
   (void)sealed_.push(std::move(sealed), size);
   parts_.wake();
+}
+
+std::chrono::milliseconds UpdatePipeline::next_turn(const std::string& device) {
+  const auto pause = pace_.next_turn(device, parts_.clock.steady());
+  if (pause.count() > 0) ++parts_.counters.paced;
+  parts_.counters.pause_ms = static_cast<std::uint64_t>(pause.count());
+  return pause;
 }
 
 /// By the thread that signs. Once the pipeline stops, what is left is signed without models, and small.

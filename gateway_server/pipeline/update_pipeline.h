@@ -12,6 +12,7 @@
 #include "core/base/every.h"
 #include "core/envelope/piece_assembler.h"
 #include "gateway_server/intake/refusal_desk.h"
+#include "gateway_server/intake/turn_pace.h"
 #include "gateway_server/intake/verification_pool.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/judge_listener.h"
@@ -100,6 +101,7 @@ class UpdatePipeline final : private JudgeListener {
   void on_reference_due(SharedModel model, std::uint64_t due_since) override;
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void push_sealed(SealedReply sealed);
+  [[nodiscard]] std::chrono::milliseconds next_turn(const std::string& device);
   void wait_for_room();
   [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
   void refuse(RefusedUpdate refused);
@@ -113,6 +115,7 @@ class UpdatePipeline final : private JudgeListener {
   std::atomic<std::uint64_t> abandoned_{0};
   std::atomic<std::size_t> inbox_bytes_{0};
   RefusalDesk desk_;
+  TurnPace pace_;
   BoundedQueue<SealedReply> sealed_;  ///< bounded by wait_for_room()
   std::mutex room_mutex_;
   std::condition_variable room_made_;

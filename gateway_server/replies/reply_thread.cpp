@@ -79,7 +79,9 @@ void ReplyThread::handle(VerdictMessage verdict) {
   const auto base = bases_.take(device, verdict.sequence);
   const bool has_newest = fresh && base == newest->version && sent_.find(*base) == newest;
   const bool with_model = fresh && !has_newest && outputs_.room_for_models() && budget_.take(clock_.steady());
+  if (base) verdict.come_back = outputs_.next_turn(device);
   Bytes before = with_model && base ? difference(*base, *newest) : Bytes();
+  if (before.empty() && with_model && base) before = whole(newest);
   if (!before.empty() || has_newest) verdict.version = newest->version;
   if (with_model) sent_.remember(newest);
   auto sealed = signer_.verdict(std::move(verdict), with_model && before.empty() ? newest.get() : nullptr);
@@ -106,6 +108,19 @@ Bytes ReplyThread::difference(std::uint64_t base, const ModelSnapshot& newest) {
   return std::move(*sealed);
 }
 
+/// As the retained one, and signed once for all who need it. Empty when it cannot be signed.
+Bytes ReplyThread::whole(const SharedModel& newest) {
+  if (whole_.model != newest) {
+    auto sealed = signer_.model(*newest);
+    if (!sealed) {
+      log_.error("the model could not be signed: " + sealed.error().message);
+      return {};
+    }
+    whole_ = {newest, std::move(*sealed)};
+  }
+  return whole_.envelope;
+}
+
 void ReplyThread::handle(const RefusalMessage& refusal) {
   auto sealed = signer_.refusal(refusal);
   if (!sealed) {
@@ -120,13 +135,10 @@ void ReplyThread::handle(const RefusalMessage& refusal) {
 void ReplyThread::handle(PublishModel) {
   const SharedModel newest = this->newest();
   if (newest == nullptr) return;
-  auto sealed = signer_.model(*newest);
-  if (!sealed) {
-    log_.error("the model could not be signed: " + sealed.error().message);
-    return;
-  }
+  Bytes envelope = whole(newest);
+  if (envelope.empty()) return;
   sent_.remember(newest);
-  outputs_.model(std::move(*sealed));
+  outputs_.model(std::move(envelope));
 }
 
 void ReplyThread::handle(const Offer& offer) {

@@ -30,6 +30,10 @@ class ReplyThread final {
     std::function<bool()> room_for_models = [] { return true; };
     /// Blocks while as much waits to be sent as may: what is not signed yet costs little.
     std::function<void()> wait_for_room = [] {};
+    /// When a device that understands it should send its next update.
+    std::function<std::chrono::milliseconds(const std::string& device)> next_turn = [](const std::string&) {
+      return std::chrono::milliseconds::zero();
+    };
   };
 
   struct Limits {
@@ -73,12 +77,18 @@ class ReplyThread final {
   /// The newest model as devices get it.
   [[nodiscard]] SharedModel newest();
   [[nodiscard]] Bytes difference(std::uint64_t base, const ModelSnapshot& newest);
+  [[nodiscard]] Bytes whole(const SharedModel& newest);
   void handle(const Offer& offer);
 
   ReplySigner& signer_;
   RateBudget budget_;
   KnownBases bases_;
   SentModels sent_;
+  struct WholeModel {
+    SharedModel model;
+    Bytes envelope;
+  };
+  WholeModel whole_;                         ///< the latest that was signed
   std::optional<ModelPublisher> publisher_;  ///< none: models go out as they are
   const Outputs outputs_;
   GatewayCounters& counters_;

@@ -61,6 +61,7 @@ void read_learning(ConfigFile& file, GatewaySettings& settings) {
   settings.training.local_steps =
       static_cast<std::uint32_t>(training.integer_or("local_steps", 1, 1, 1'000'000));
   settings.training.taken = read_encodings(training);
+  settings.training.updates_per_second = training.number_or("updates_per_second", 0, 0, 1e6);
 }
 
 void read_guard(ConfigFile& file, GatewaySettings& settings) {
@@ -123,6 +124,8 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
   read("waiting_bytes", limits.waiting_bytes, 1 << 20);
   read("device_updates", limits.device_updates, 1);
   read("outbox_bytes", limits.outbox_bytes, 1 << 20);
+  limits.device_bytes_per_day =
+      static_cast<std::uint64_t>(table.integer_or("device_bytes_per_day", 0, 0, std::int64_t{1} << 50));
   limits.silence = Seconds(table.number_or("silence_seconds", 120, 1, 86'400));
   limits.workers = static_cast<std::size_t>(table.integer_or("workers", 0, 0, 256));
   auto replies = file.table("replies");
@@ -131,7 +134,7 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
       Seconds(replies.number_or("retained_model_interval_seconds", 1, 0.01, 86'400));
   settings.replies.history_bytes =
       static_cast<std::size_t>(replies.integer_or("history_bytes", 64 << 20, 0, std::int64_t{1} << 40));
-  settings.replies.grid = replies.boolean_or("grid", false);
+  settings.replies.grid = replies.boolean_or("grid", settings.replies.grid);
   settings.telemetry_interval = Seconds(file.table("telemetry").number_or("interval_seconds", 2, 0.1, 3600));
   settings.keep_history = file.table("history").boolean_or("enabled", true);
   if (auto metrics = file.optional_table("metrics")) settings.metrics_listen = metrics->text("listen");

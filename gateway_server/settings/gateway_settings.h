@@ -42,6 +42,7 @@ struct GatewaySettings {
     std::uint32_t batch_size = 32;
     std::uint32_t local_steps = 1;
     EncodingSet taken = EncodingSet::all();  ///< of updates
+    double updates_per_second = 0;           ///< that the fleet needs: more devices take turns; 0: no limit
   };
   struct Guard {
     std::string name = "aflguard";
@@ -76,6 +77,7 @@ struct GatewaySettings {
     std::size_t waiting_updates = 0;         ///< complete, not yet judged; 0: as many as the bytes allow
     std::size_t waiting_bytes = 256u << 20;  ///< the same, in bytes
     std::size_t device_updates = 2;          ///< of one device among those that wait
+    std::uint64_t device_bytes_per_day = 0;  ///< up and down, of one device; 0: no limit
     std::size_t outbox_bytes = 128u << 20;   ///< answers on their way
     Seconds silence{120};
     std::size_t workers = 0;      ///< threads that verify; 0: from the number of cores

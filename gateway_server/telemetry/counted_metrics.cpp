@@ -57,6 +57,8 @@ void add_counters(GatewayMetrics& metrics, const GatewayCounters& counters) {
   metrics.replies_with_model = counters.replies_with_model;
   metrics.replies_dropped = counters.replies_dropped;
   metrics.refusals_answered = counters.refusals_answered;
+  metrics.paced = counters.paced;
+  metrics.pause_ms = counters.pause_ms;
   metrics.recorded_bytes = counters.recorded_bytes;
 }
 

@@ -150,6 +150,10 @@ void write_store(Writer& out, const GatewayCounters& counters, const GatewayMetr
               counters.replies_dropped);
   out.counter("aflguard_refusals_answered_total", "Refusals that devices were told, signed.",
               counters.refusals_answered);
+  out.counter("aflguard_paced_total", "Verdicts that told their device when to send the next update.",
+              counters.paced);
+  out.gauge("aflguard_pause_seconds", "How long the latest verdict told its device to wait.",
+            static_cast<double>(counters.pause_ms) / 1000);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ struct AttackNeeds {
   bool guard = false;           ///< the guard's rule and state, and the reference if the guard has one
   bool fleet_size = false;      ///< how many devices there are
   bool oldest_base = false;     ///< answers the oldest model that the gateway still takes
+  bool hidden_model = false;    ///< what rounding hides of the model from devices
   bool new_identity = false;    ///< comes under a client number that was never seen before, every time
 };
 

@@ -78,6 +78,23 @@ class OwnClass final : public Own {
   BatchBuffer buffer_;
 };
 
+/// Where models lie on a grid: pushes each number only while the push has room inside its step, so that no
+/// device sees it, and none works against it.
+class OwnHidden final : public Own {
+  using Own::Own;
+  Status wish(AttackerView& view, std::span<float> out) override {
+    TRY_STATUS(Own::wish(view, out));
+    if (view.hidden.size() != out.size()) return {};
+    bool any = false;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      // The model goes against the wish: it stays within the step while that leads back towards its middle.
+      if (out[i] * view.hidden[i] < 0) out[i] = 0;
+      any = any || out[i] != 0;
+    }
+    return any ? Status() : Own::wish(view, out);
+  }
+};
+
 }  // namespace
 
 AttackKind own_kind() {
@@ -106,6 +123,13 @@ AttackKind own_late_kind() {
 
 AttackKind own_class_kind() {
   return white_box_kind<OwnClass>("own-class", "white-box: ruins the first class");
+}
+
+AttackKind own_hidden_kind() {
+  AttackKind kind = white_box_kind<OwnHidden>(
+      "own-hidden", "white-box: as own, where the grid of published models hides it (--grid)");
+  kind.needs.hidden_model = true;
+  return kind;
 }
 
 AttackKind sybil_kind() {

@@ -188,6 +188,13 @@ class Simulation final {
       TRY(view.reference, aggregator_.reference());
     }
     if (attack_kind_->needs.guard) view.guard = &aggregator_.guard();
+    std::vector<float> hidden;
+    if (attack_kind_->needs.hidden_model && settings_.grid) {
+      hidden = on_grid(aggregator_.model().parameters());
+      const std::span<const float> exact = aggregator_.model().parameters();
+      for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] = exact[i] - hidden[i];
+      view.hidden = hidden;
+    }
     return attack_->craft(view, update_);
   }
 

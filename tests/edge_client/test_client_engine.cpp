@@ -939,3 +939,40 @@ TEST("A difference that does not make the signed model is refused, and the whole
     ASSERT_CONTAINS(world.log.text, wrong_base ? "a difference to version 1100" : "is not what was signed");
   }
 }
+
+TEST("Told when its next turn is, the device trains nothing before, and says why it waits") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->change = [](VerdictMessage& verdict) { verdict.come_back = 300s; };
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_FALSE(world.run_until([&] { return world.training.calls > 1; }, 290s));
+  ASSERT_CONTAINS(world.gateway->statuses.back(), "the gateway sets the pace");
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.training.calls > 1; }, 60s));
+}
+
+TEST("A whole model in front of its verdict is taken, an older one or one that nothing waits for is not") {
+  World world;
+  world.gateway->offer = EncodingSet::all();
+  world.gateway->models_in_verdicts = false;
+  world.gateway->answers = false;
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 1; }));
+  ModelMessage model = first_model();
+  const auto send = [&](std::uint64_t version) {
+    model.version = version;
+    world.gateway->send("pi-1", world.gateway->sealed(encode(model).value()));
+  };
+  send(130);
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.engine->model()->version == 130; }));
+  send(120);
+  world.run_until([] { return false; }, 5s);
+  TEST_ASSERT_EQUAL_UINT64(130, world.engine->model()->version);
+  world.gateway->model().version = 130;
+  world.gateway->send_verdict(world.gateway->verdict_for("pi-1", world.gateway->seen[0].message));
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.gateway->seen.size() == 2; }));
+  TEST_ASSERT_EQUAL_UINT64(130, world.gateway->seen[1].message.base_version);  // and nothing was fetched
+}

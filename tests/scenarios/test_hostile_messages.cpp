@@ -2,9 +2,13 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "core/base/random.h"
+#include "core/compression/compression.h"
+#include "core/encoding/vector_codec.h"
+#include "core/envelope/encoded_messages.h"
 #include "core/envelope/message_codec.h"
 #include "tests/scenarios/live_fleet.h"
 
@@ -127,6 +131,16 @@ Bytes seal(Signer& signer, const Payload& payload) {
 
 Bytes seal_raw(const RawUpdate& update) {
   return seal(scene().hostile->signer(), encode_raw(update));
+}
+
+/// The most memory that a process had resident.
+long peak_kib(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  long kib = 0;
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:" && status >> kib) break;
+  }
+  return kib;
 }
 
 RawUpdate raw_update() {
@@ -364,5 +378,47 @@ TEST("Every refusal of an envelope is answered, signed, with its reason and how 
   OpensslSigner stranger = OpensslSigner::generate().value();
   expect(RefusalReason::kUnknownKey, false, seal(stranger, encode(all.good_update()).value()));
   expect(RefusalReason::kOversized, false, Bytes(100'000, std::byte{1}));
+  all.expect_honest_answer();
+}
+
+TEST(
+    "Encoded updates that no honest device sends are refused before they cost memory, counted and answered") {
+  Scene& all = scene();
+  const auto answer = [&](const EncodedVector& vector) {
+    UpdateMessage update = all.good_update();
+    const Payload payload = encode_compact(update, vector).value();
+    return all.hostile->insist_on_refusal(seal(all.hostile->signer(), payload));
+  };
+  const auto expect = [&](RefusalReason reason, const EncodedVector& vector) {
+    const RefusalMessage refusal = answer(vector);
+    TEST_ASSERT_EQUAL_STRING(std::string(to_string(reason)).c_str(),
+                             std::string(to_string(refusal.reason)).c_str());
+    TEST_ASSERT_TRUE(refusal.proven);
+  };
+  const long before = peak_kib(all.fleet.gateway_pid());
+  const std::vector<float> numbers(all.fleet.dimension(), 0.25F);
+  const EncodedVector good = encode_vector(numbers, Encoding::kInt8, 1).value();
+  EncodedVector vector = good;
+  vector.encoding = static_cast<Encoding>(9);
+  expect(RefusalReason::kUnsupported, vector);
+  vector = good;
+  vector.packing = static_cast<Packing>(7);
+  expect(RefusalReason::kUnsupported, vector);
+  vector = good;
+  vector.bytes.resize(vector.bytes.size() - 2);  // a block less
+  expect(RefusalReason::kMalformed, vector);
+  vector = good;
+  vector.bytes[0] = std::byte{0x80};
+  vector.bytes[1] = std::byte{0x7f};  // infinity
+  expect(RefusalReason::kNotFinite, vector);
+  vector = good;
+  vector.count = std::uint64_t{1} << 40;
+  expect(RefusalReason::kMalformed, vector);
+  vector = good;
+  vector.packing = Packing::kZstd;
+  vector.bytes = compress(Bytes(std::size_t{30} << 20)).value();
+  vector.bytes.resize(64);  // its head promises 30 MiB
+  expect(RefusalReason::kMalformed, vector);
+  TEST_ASSERT_TRUE(peak_kib(all.fleet.gateway_pid()) - before < 20'000);
   all.expect_honest_answer();
 }

@@ -42,6 +42,9 @@ class AttackerView {
   float rate = 0;                              ///< eta
   const ReferenceUpdate* reference = nullptr;  ///< g_s; null unless the attack needs it and it is known
   const Guard* guard = nullptr;                ///< its rule and state; null unless the attack needs it
+  /// What devices do not see of the gateway's model: its parameters less those that are published. Empty
+  /// unless the attack needs it and models lie on a grid.
+  std::span<const float> hidden;
 
   /// For everything that the attack draws.
   [[nodiscard]] virtual Random& random() = 0;

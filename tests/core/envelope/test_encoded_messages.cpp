@@ -149,7 +149,7 @@ TEST("A payload of one format is not taken for one of the other") {
   verdict.format = 2;
   const auto opened = fleet.open_at_gateway(fleet.seal_by_device(verdict));
   ASSERT_ADMITTED(opened);
-  ASSERT_REFUSED(kUnsupported, decode_verdict(*opened));
+  ASSERT_REFUSED(kMalformed, decode_verdict(*opened));  // it sets no pace
   ASSERT_REFUSED(kUnsupported, decode_offer(*opened));
   ASSERT_REFUSED(kUnsupported, decode_update(*opened));
 }

@@ -24,6 +24,12 @@ VerdictMessage verdict_with_model() {
   return verdict;
 }
 
+VerdictMessage paced_verdict() {
+  VerdictMessage verdict = sample_verdict();
+  verdict.come_back = std::chrono::minutes(7);
+  return verdict;
+}
+
 /// Seals with Mbed TLS, whose signatures are deterministic: the file's bytes must come out again.
 /// AFLGUARD_WRITE_GOLDEN=1 writes the files instead, after a change of format and of docs/wire-format.md.
 void assert_golden(const std::string& name, const Result<Payload>& payload) {
@@ -101,6 +107,7 @@ TEST("Sealing today gives the bytes of the golden files") {
   assert_golden("update.cose", encode(sample_update()));
   assert_golden("verdict.cose", encode(sample_verdict()));
   assert_golden("verdict-with-model.cose", encode(verdict_with_model()));
+  assert_golden("verdict-paced.cose", encode(paced_verdict()));
   assert_golden("model.cose", encode(sample_model()));
   assert_golden("refusal.cose", encode(sample_refusal()));
   assert_golden("update-fp16.cose", encoded_update(Encoding::kFloat16));
@@ -175,6 +182,11 @@ TEST("Both libraries open the golden files to the same messages") {
     const auto verdict = decode_verdict(payload);
     ASSERT_ADMITTED(verdict);
     TEST_ASSERT_TRUE(verdict_with_model() == *verdict);
+  }
+  for (const auto& payload : opened_by_both("verdict-paced.cose")) {
+    const auto verdict = decode_verdict(payload);
+    ASSERT_ADMITTED(verdict);
+    TEST_ASSERT_TRUE(paced_verdict() == *verdict);
   }
   for (const auto& payload : opened_by_both("model.cose")) {
     const auto model = decode_model(payload);

@@ -135,6 +135,40 @@ TEST("A signed update with an empty vector is refused") {
   ASSERT_REFUSED(kMalformed, decode_signed_update(fleet, payload));
 }
 
+TEST(
+    "A verdict that sets the pace is of format 2, with a model or without; without a pause it is of format "
+    "1") {
+  VerdictMessage verdict = sample_verdict();
+  TEST_ASSERT_EQUAL_UINT8(1, encode(verdict).value().format);
+  verdict.come_back = kLongestPause;
+  TEST_ASSERT_EQUAL_UINT8(2, encode(verdict).value().format);
+  Fleet fleet;
+  for (const bool with_model : {false, true}) {
+    if (with_model) verdict.model = sample_model();
+    const auto opened = fleet.open_at_gateway(fleet.seal_by_device(encode(verdict).value()));
+    const auto decoded = decode_verdict(*opened);
+    ASSERT_ADMITTED(decoded);
+    TEST_ASSERT_TRUE(verdict == *decoded);
+  }
+}
+
+TEST("A pause of nothing, or of more than a day, is refused on both sides") {
+  VerdictMessage verdict = sample_verdict();
+  verdict.come_back = kLongestPause + std::chrono::milliseconds(1);
+  TEST_ASSERT_FALSE(encode(verdict).ok());
+  verdict.come_back = std::chrono::milliseconds(-1);
+  TEST_ASSERT_FALSE(encode(verdict).ok());
+  verdict.come_back = std::chrono::milliseconds(1);
+  Fleet fleet;
+  for (const std::string& pause : {std::string("\x00", 1), std::string("\x1a\xff\xff\xff\xff", 5)}) {
+    Payload payload = encode(verdict).value();
+    payload.bytes.pop_back();
+    for (const char byte : pause) payload.bytes.push_back(static_cast<std::byte>(byte));
+    const auto opened = fleet.open_at_gateway(fleet.seal_by_device(payload));
+    ASSERT_REFUSED(kMalformed, decode_verdict(*opened));
+  }
+}
+
 TEST("A verdict cannot be passed off as an update or a model") {
   Fleet fleet;
   const auto opened = fleet.open_at_gateway(fleet.seal_by_device(encode(sample_verdict()).value()));

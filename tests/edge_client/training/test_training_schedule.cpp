@@ -25,6 +25,17 @@ TEST("The interval counts from start to start") {
   TEST_ASSERT_TRUE(schedule.wait(kStart + 60s, 0) == 0s);
 }
 
+TEST("A pause that the gateway asked for holds beside the interval, whichever is longer") {
+  TrainingSchedule schedule({.interval = 60s});
+  schedule.trained(kStart, 1s);
+  schedule.pause_until(kStart + 300s);
+  TEST_ASSERT_TRUE(schedule.paused(kStart + 299s));
+  TEST_ASSERT_TRUE(schedule.wait(kStart, 0) == 300s);
+  schedule.pause_until(kStart + 20s);
+  TEST_ASSERT_TRUE(schedule.wait(kStart, 0) == 60s);
+  TEST_ASSERT_FALSE(schedule.paused(kStart + 20s));
+}
+
 TEST("A limit of a quarter of a core waits three times as long as it computed") {
   TrainingSchedule schedule({.cpu_limit = 0.25});
   schedule.trained(kStart, 2s);

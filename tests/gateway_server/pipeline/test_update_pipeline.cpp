@@ -46,13 +46,15 @@ class Bench final : public JudgeRig<> {
  public:
   explicit Bench(std::unique_ptr<Guard> guard = std::make_unique<AsyncSgd>(),
                  ReferenceSource* reference = nullptr, EvaluationThread::Measure measure = {},
-                 std::size_t room = 256u << 20, std::size_t outbox = 64u << 20)
+                 std::size_t room = 256u << 20, std::size_t outbox = 64u << 20,
+                 std::uint64_t bytes_per_day = 0)
       : JudgeRig(std::move(guard), rate_one(/*reference_interval=*/1)) {
     ASSERT_OK(keys.add("pi-1", device.public_key()));
     ASSERT_OK(gateways.add("gateway", gateway.public_key()));
     settings.limits.inbox_bytes = settings.limits.waiting_bytes = room / 2;
     settings.limits.outbox_bytes = outbox;
     settings.limits.device_updates = 1000;
+    settings.limits.device_bytes_per_day = bytes_per_day;
     settings.limits.workers = 1;  // so that updates keep their order
     settings.limits.silence = std::chrono::seconds(10);
     if (measure) settings.evaluation.emplace();
@@ -214,6 +216,21 @@ TEST("Who finds no room is told so with the first piece, signed, with the time t
   TEST_ASSERT_EQUAL_UINT64(transfer_id_of(late), refusal.transfer);
   TEST_ASSERT_FALSE(refusal.proven);
   TEST_ASSERT_TRUE(refusal.come_back > bench.refusals_sent.front().come_back);
+}
+
+TEST("Whose bytes of the day are used up is refused with the first piece, with the time to come back") {
+  Bench bench(std::make_unique<AsyncSgd>(), nullptr, {}, 256u << 20, 64u << 20, /*bytes_per_day=*/100);
+  bench.pipeline->start();
+  bench.send(bench.sealed_update(1));
+  while (!bench.pipeline->next_judged()) std::this_thread::yield();
+  const Bytes second = bench.sealed_update(2);
+  bench.send(second, 1, 50);
+  bench.pipeline->stop();
+  TEST_ASSERT_EQUAL_size_t(1, bench.verdicts().size());
+  TEST_ASSERT_EQUAL_UINT64(1, bench.refused("overloaded"));
+  TEST_ASSERT_EQUAL_UINT64(transfer_id_of(second), bench.refusals_sent.at(0).transfer);
+  TEST_ASSERT_EQUAL_INT64(kLongestComeBack.count(), bench.refusals_sent[0].come_back.count());
+  ASSERT_CONTAINS(bench.refusals_sent[0].text, "bytes of this day");
 }
 
 TEST("Refused for what its signed envelope holds, the device is told its number, and that it is proven") {

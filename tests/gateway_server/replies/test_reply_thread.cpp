@@ -29,6 +29,7 @@ struct Answer {
   VerdictMessage verdict;
   std::optional<DifferenceMessage> difference;
   Bytes before;
+  std::optional<ModelMessage> model = std::nullopt;  ///< in front of the verdict
 };
 
 /// A reply thread, and a device's eyes for what comes out of it.
@@ -36,13 +37,17 @@ class Bench final {
  public:
   explicit Bench(std::size_t history_bytes = 1 << 20) : voice_(signer_, terms(), EncodingSet::all()) {
     ASSERT_OK(keys_.add("gateway", signer_.public_key()));
-    thread_.emplace(voice_, ReplyThread::Limits{1e9, history_bytes, false},
-                    ReplyThread::Outputs{.verdict =
-                                             [this](const std::string& device, Bytes envelope, Bytes before) {
-                                               take(device, std::move(envelope), std::move(before));
-                                             },
-                                         .model = [](Bytes) {}},
-                    counters_, clock_, log_);
+    thread_.emplace(
+        voice_, ReplyThread::Limits{1e9, history_bytes, false},
+        ReplyThread::Outputs{
+            .verdict = [this](const std::string& device, Bytes envelope,
+                              Bytes before) { take(device, std::move(envelope), std::move(before)); },
+            .model = [](Bytes) {},
+            .next_turn =
+                [](const std::string& device) {
+                  return std::chrono::milliseconds(device == "pi-slow" ? 5000 : 0);
+                }},
+        counters_, clock_, log_);
   }
   [[nodiscard]] static ModelMessage terms() {
     ModelMessage terms;
@@ -86,7 +91,11 @@ class Bench final {
     if (payload.type() == PayloadType::kRefusal) return refusals.push_back(decode_refusal(payload).value());
     if (payload.type() == PayloadType::kOffer) return offers.push_back(decode_offer(payload).value());
     Answer answer{device, decode_verdict(payload).value(), std::nullopt, before};
-    if (!before.empty()) answer.difference = decode_difference(open(std::move(before))).value();
+    if (!before.empty()) {
+      const VerifiedPayload first = open(std::move(before));
+      if (first.type() == PayloadType::kModel) answer.model = decode_model(first).value();
+      if (first.type() == PayloadType::kDifference) answer.difference = decode_difference(first).value();
+    }
     answers_.push_back(std::move(answer));
     came_.notify_all();
   }
@@ -141,15 +150,36 @@ TEST("A version that never was, was never given out or is of the future gets the
   Bench bench;
   bench.thread().set_model(model_of(5));
   for (const std::uint64_t base : {0, 4, 6, 1000}) {
-    bench.thread().note_base("pi-1", base + 1, base);
-    bench.reply("pi-1", base + 1, 5);
+    const std::string device = "pi-" + std::to_string(base);
+    bench.thread().note_base(device, 1, base);
+    bench.reply(device, 1, 5);
   }
-  bench.thread().note_base("pi-1", 50, 5);
-  bench.reply("pi-1", 51, 5);  // an answer to another update
-  for (const Answer& answer : bench.answers()) {
-    TEST_ASSERT_TRUE(answer.verdict.model.has_value());
-    TEST_ASSERT_TRUE(answer.before.empty());
+  bench.thread().note_base("pi-9", 50, 5);
+  bench.reply("pi-9", 51, 5);  // an answer to another update
+  const auto& answers = bench.answers();
+  TEST_ASSERT_EQUAL_size_t(5, answers.size());
+  for (std::size_t i = 0; i < 4; ++i) {  // signed once for all of format 2, in front of the verdict
+    TEST_ASSERT_FALSE(answers[i].verdict.model.has_value());
+    TEST_ASSERT_EQUAL_UINT64(5, answers[i].verdict.version);
+    TEST_ASSERT_TRUE(answers[i].model->vector == model_of(5)->parameters);
+    TEST_ASSERT_TRUE(answers[i].before == answers[0].before);
   }
+  TEST_ASSERT_TRUE(answers[4].verdict.model.has_value());
+  TEST_ASSERT_TRUE(answers[4].before.empty());
+}
+
+TEST("Only who understands it is told when its next turn is") {
+  Bench bench;
+  bench.thread().set_model(model_of(5));
+  bench.reply("pi-slow", 1, 5);  // format 1
+  bench.thread().note_base("pi-slow", 2, 5);
+  bench.reply("pi-slow", 2, 5);
+  bench.thread().note_base("pi-1", 1, 5);
+  bench.reply("pi-1", 1, 5);
+  const auto& answers = bench.answers();
+  TEST_ASSERT_EQUAL_INT64(0, answers[0].verdict.come_back.count());
+  TEST_ASSERT_EQUAL_INT64(5000, answers[1].verdict.come_back.count());
+  TEST_ASSERT_EQUAL_INT64(0, answers[2].verdict.come_back.count());
 }
 
 TEST("Who has the newest version already gets none") {
@@ -171,7 +201,9 @@ TEST("Without a history every answer has the whole model") {
   bench.reply("pi-1", 1, 5);
   bench.thread().note_base("pi-1", 2, 5);
   bench.reply("pi-1", 2, 5);
-  for (const Answer& answer : bench.answers()) TEST_ASSERT_TRUE(answer.verdict.model.has_value());
+  const auto& answers = bench.answers();
+  TEST_ASSERT_TRUE(answers[0].verdict.model.has_value());
+  TEST_ASSERT_TRUE(answers[1].model.has_value());
 }
 
 TEST("Refusals, offers and differences leave side by side") {

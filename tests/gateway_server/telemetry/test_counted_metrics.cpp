@@ -91,6 +91,8 @@ TEST("Metrics hold every field of the contract") {
                             "replies_with_model",
                             "replies_dropped",
                             "refusals_answered",
+                            "paced",
+                            "pause_ms",
                             "recorded_bytes",
                             "store_free_bytes",
                             "store_total_bytes"}) {
@@ -128,6 +130,8 @@ TEST("Metrics are what they always were") {
   counters.commit_failures = counters.replies_dropped = 1;
   counters.replies = 1499;
   counters.refusals_answered = 2;
+  counters.paced = 12;
+  counters.pause_ms = 1500;
   counters.replies_with_model = 40;
   counters.recorded_bytes = 123456789;
   GatewayMetrics metrics = measured();
@@ -164,11 +168,12 @@ TEST("What is not known is null, never 0") {
 TEST("Metrics stay below 4 KB with the longest names, all reasons and the largest figures") {
   constexpr std::uint64_t kMost = UINT64_MAX;
   GatewayCounters counters;
-  for (auto* counter : {&counters.iteration, &counters.version, &counters.accepted, &counters.rejected,
-                        &counters.altered, &counters.repeats, &counters.commits, &counters.commit_failures,
-                        &counters.references, &counters.replies, &counters.replies_with_model,
-                        &counters.replies_dropped, &counters.refusals_answered, &counters.delay_sum,
-                        &counters.recorded_bytes, &counters.evaluated_version}) {
+  for (auto* counter :
+       {&counters.iteration, &counters.version, &counters.accepted, &counters.rejected, &counters.altered,
+        &counters.repeats, &counters.commits, &counters.commit_failures, &counters.references,
+        &counters.replies, &counters.replies_with_model, &counters.replies_dropped,
+        &counters.refusals_answered, &counters.delay_sum, &counters.paced, &counters.pause_ms,
+        &counters.recorded_bytes, &counters.evaluated_version}) {
     *counter = kMost;
   }
   for (int reason = 0; reason <= static_cast<int>(Reason::kResidualTooLong); ++reason) {
