@@ -146,10 +146,13 @@ void examine_qos(Findings& findings, const BrokerProbe& probe) {
     findings.ok("broker-qos", "the broker takes no messages of QoS 2, which it would have to keep");
     return;
   }
-  findings.problem("broker-qos",
-                   "the broker takes messages of QoS 2: one device can fill its memory with some that it "
-                   "never releases",
-                   "aflguard fleet refresh sets max_qos; restart the broker, which reads it at its start");
+  findings.warning(
+      "broker-qos",
+      "the broker takes messages of QoS 2: one device can fill its memory with some that it "
+      "never releases",
+      "aflguard fleet refresh writes max_qos, which Mosquitto 2.0.11 takes at its start and forgets "
+      "when it reads its configuration again, as after every change of devices: restart it when "
+      "that suits");
 }
 
 /// A broker without descriptors locks newcomers out until one of its connections ends.

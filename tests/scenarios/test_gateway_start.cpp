@@ -92,28 +92,3 @@ TEST("A gateway that finds a broker of another authority says so") {
   fleet.launch_gateway();
   fleet.wait_for_log("the broker's certificate is refused");
 }
-
-TEST("A copy of a gateway's folder on the same broker says what it is and stops, and the first one goes on") {
-  LiveFleet fleet;
-  fleet.enrol("pi-1");
-  fleet.start_gateway();
-  const auto begin = std::chrono::steady_clock::now();
-  HandDevice device(fleet, "pi-1");
-  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0.5F)).accepted);
-  const TemporaryFolder copy;
-  for (const char* name :
-       {"gateway.toml", "devices.db", "model", "trusted-features.npy", "trusted-values.npy"}) {
-    std::filesystem::copy(fleet.path() / name, copy / name, std::filesystem::copy_options::recursive);
-  }
-  // Which of the two came second shows only when the first one has been there for a while.
-  wait_until("the first gateway is not new any more",
-             [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(11); });
-  BackgroundProcess second({LiveFleet::gateway_program(), "--config", (copy / "gateway.toml").string()},
-                           copy.path(), copy / "gateway.log");
-  TEST_ASSERT_TRUE(second.wait_for(kLong));
-  TEST_ASSERT_EQUAL_INT(3, second.exit_code());
-  ASSERT_CONTAINS(read_text_file(copy / "gateway.log").value(), "this one came second and stops");
-  fleet.wait_for_log("this one was first and goes on");
-  TEST_ASSERT_TRUE(device.insist(device.update(2, 1, 0.5F)).accepted);
-  TEST_ASSERT_EQUAL_UINT64(2, fleet.history().size());
-}

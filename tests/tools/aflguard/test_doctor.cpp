@@ -237,7 +237,7 @@ TEST("An access list that is not in force shows, and so do open doors and small 
   expect(document, "access-list-writing", "problem", "where it may not write");
   expect(document, "access-list-reading", "problem", "which it may not");
   expect(document, "broker-message-limit", "problem", "100000");
-  expect(document, "broker-qos", "problem", "QoS 2");
+  expect(document, "broker-qos", "warning", "QoS 2");
   expect(document, "broker-strangers", "problem", "no certificate");
 }
 
