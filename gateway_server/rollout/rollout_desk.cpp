@@ -53,6 +53,7 @@ Status RolloutDesk::start() {
     if (download_) download_->stop(parts_.bus, parts_.topics);
     download_.reset();
     chosen_.reset();
+    status_.canaries.clear();  // what they said then is in the reason
     set_stage(RolloutStage::kFailed, why.ok() ? *why : "it failed");
   }
   return {};

@@ -102,7 +102,7 @@ class Field final {
   }
   /// Nothing lost, nothing judged twice, and the store's history goes from the first verdict to the last.
   void verify() const {
-    ASSERT_CONTAINS(shell("aflguard sim verify --json"), "\"holds\": true");
+    TEST_ASSERT_TRUE(Json::parse(shell("aflguard sim verify --json")).at("holds").get<bool>());
     TEST_ASSERT_EQUAL_STRING("1", store("SELECT min(iteration) FROM verdicts").c_str());
     TEST_ASSERT_EQUAL_STRING("0", store("SELECT max(iteration) - count(*) FROM verdicts").c_str());
   }
@@ -141,10 +141,9 @@ TEST("A model reaches every board through the broker, a bad one stops at its can
   field.wait_for_model(2);
   field.shell("aflguard sim wait --verdicts 2 --patience 600");
   field.verify();
-  TEST_ASSERT_EQUAL_STRING("1|0\n2|1", field
-                                           .store("SELECT number, hash = (SELECT value FROM meta WHERE key = "
-                                                  "\"model\") FROM models ORDER BY number")
-                                           .c_str());
+  TEST_ASSERT_EQUAL_STRING("2", field.store("SELECT count(*) FROM models").c_str());
+  TEST_ASSERT_EQUAL_STRING(
+      "2", field.store("SELECT number FROM models WHERE hash IN (SELECT value FROM meta)").c_str());
 
   // What cannot be rolled out is refused where the operator is, and the fleet goes on.
   field.refuse("aflguard fleet rollout next", "trains logistic-regression (number 2)");

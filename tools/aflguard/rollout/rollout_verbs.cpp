@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-/// A broker sends what it keeps at once.
-constexpr seconds kFirstWord(10);
+/// A broker sends what it keeps at once; one that has just been restarted takes a moment.
+constexpr seconds kFirstWord(30);
 constexpr std::chrono::milliseconds kQuiet(1500);
 constexpr seconds kPieceTimeout(60);
 
