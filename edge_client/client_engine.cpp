@@ -25,8 +25,13 @@ constexpr std::uint64_t kMostFruitlessSends = 3;
 constexpr seconds kWorthReporting(10);
 
 StatusOptions status_options(const EngineSettings& settings, const FleetTopics& topics) {
-  return {settings.membership.device, settings.software, topics.device_status(settings.membership.device),
-          settings.status_interval, settings.certificate_until};
+  return {settings.membership.device,
+          settings.software,
+          topics.device_status(settings.membership.device),
+          settings.status_interval,
+          settings.certificate_until,
+          settings.model_name,
+          to_hex(std::span(settings.membership.model_hash).first(8))};
 }
 
 }  // namespace
@@ -41,6 +46,7 @@ ClientEngine::ClientEngine(EngineSettings settings, TrainingSchedule schedule, c
       status_(status_options(settings_, topics), parts.bus, parts.clock, parts.log, parts.board),
       update_topic_(topics.update(settings_.membership.device)),
       verdict_topic_(topics.verdict(settings_.membership.device)),
+      trial_topic_(topics.trial(settings_.membership.device)),
       retries_(seconds(5), seconds(60), settings_.jitter_seed) {
   status_.sending(parts_.spool.next_sequence() - 1);
   status_.offer_wanted(!parts_.encode);
@@ -50,6 +56,7 @@ Status ClientEngine::start() {
   for (const std::string& warning : parts_.spool.warnings()) parts_.log.warning(warning);
   if (auto waiting = parts_.spool.take_waiting()) TRY_STATUS(take_up(std::move(*waiting)));
   TRY_STATUS(parts_.bus.subscribe(verdict_topic_));
+  if (parts_.upgrade != nullptr) TRY_STATUS(parts_.upgrade->start());
   if (!outgoing_) models_.ask(0);
   return parts_.bus.start();
 }
@@ -103,6 +110,7 @@ ClientEngine::Time ClientEngine::step() {
   next = std::min(next, unsaved_ ? save_when_due(now) : next);
   if (!unsaved_ && !outgoing_) next = std::min(next, train_when_due(now));
   if (outgoing_) next = std::min(next, send_when_due(now));
+  next = std::min(next, upgrade_when_due(now));
   return std::min(next, publish_status_when_due(parts_.clock.steady()));
 }
 
@@ -120,6 +128,7 @@ void ClientEngine::on_connected(const BusConnected& event) {
     models_.ask_for_newest();  // the fleet went on meanwhile
   }
   models_.connected();
+  if (parts_.upgrade != nullptr) parts_.upgrade->on_connected();
 }
 
 void ClientEngine::on_disconnected() {
@@ -133,6 +142,9 @@ void ClientEngine::on_received(Message message) {
     on_piece(message.payload);
   } else if (message.topic == models_.topic()) {
     on_model(std::move(message.payload));
+  } else if (parts_.upgrade != nullptr) {
+    const auto topic = parse_topic(message.topic);
+    if (topic.ok()) parts_.upgrade->take(topic->kind, topic->device, message);
   }
 }
 
@@ -141,7 +153,12 @@ void ClientEngine::on_received(Message message) {
 void ClientEngine::on_model(Bytes envelope) {
   if (!models_.asking()) return;  // it was on its way when we unsubscribed
   auto model = inbox_.take_model(std::move(envelope));
-  if (!model.ok()) return refused(model.error());
+  if (!model.ok()) {
+    const RefusalReason reason = model.error().reason;
+    // A larger model than this device's is refused for its size, before it is opened.
+    if (reason == RefusalReason::kWrongModel || reason == RefusalReason::kOversized) learn_fleets_model();
+    return refused(model.error());
+  }
   status_.clear(Alert::kModel);
   if (!models_.offer(std::move(*model))) return;
   model_taken();
@@ -170,7 +187,18 @@ void ClientEngine::on_piece(std::span<const std::byte> piece) {
   if (const auto* difference = std::get_if<DifferenceMessage>(&**message)) on_difference(*difference);
 }
 
+/// The gateway's offer says it, signed, whatever the size of that model.
+void ClientEngine::learn_fleets_model() {
+  offer_.reset();
+  status_.offer_wanted(!parts_.encode);
+}
+
 void ClientEngine::on_offer(OfferMessage offer) {
+  const bool own = offer.model_hash == settings_.membership.model_hash;
+  if (parts_.upgrade != nullptr) parts_.upgrade->fleet_trains(offer.model_hash);
+  if (!own && parts_.upgrade != nullptr) return status_.offer_wanted(false);
+  if (!own)
+    return refused(refuse(RefusalReason::kWrongFleet, "an offer for another model than this device's"));
   offer_ = std::move(offer);
   status_.offer_wanted(false);
 }
@@ -213,6 +241,7 @@ void ClientEngine::on_refusal(const RefusalMessage& refusal) {
   if (response.action == RefusalAction::kFetchModel) {
     status_.raise(Alert::kModel, response.text);
     models_.ask_for_newest();
+    learn_fleets_model();
   }
 }
 
@@ -228,6 +257,7 @@ void ClientEngine::give_up_update(const std::string& why) {
 void ClientEngine::finish_update(const VerdictMessage& verdict) {
   parts_.spool.finish(verdict.sequence);
   outgoing_.reset();
+  if (parts_.upgrade != nullptr) parts_.upgrade->judged();
   status_.clear(Alert::kRefused);
   status_.clear(Alert::kUnanswered);
   if (refusal_.reason == to_string(RefusalReason::kWrongModel)) status_.clear(Alert::kModel);
@@ -414,6 +444,29 @@ bool ClientEngine::fall_back_to_first_format() {
                   " goes in the format that every gateway understands");
   begin_sending(sequence, std::move(**envelope));
   return true;
+}
+
+// Another model.
+
+ClientEngine::Time ClientEngine::upgrade_when_due(Time now) {
+  if (parts_.upgrade == nullptr) return now + kIdle;
+  ModelUpgrade& upgrade = *parts_.upgrade;
+  const Time next = upgrade.step(now);
+  if (!upgrade.problem().empty()) status_.raise(Alert::kModel, upgrade.problem());
+  status_.upgrading(upgrade.model_number(), upgrade.progress());
+  const TrialReport* report = connected_ ? upgrade.report_due() : nullptr;
+  if (report == nullptr) return next;
+  const auto payload = encode(*report);
+  auto envelope = payload.ok() ? parts_.sealer.seal(*payload) : Result<SealedEnvelope>(payload.error());
+  if (!envelope.ok()) {
+    parts_.log.error("the report on a new model cannot be signed: " + envelope.error().message);
+    upgrade.report_published();
+    return next;
+  }
+  const auto published =
+      parts_.bus.publish({trial_topic_, std::move(*envelope).release(), /*retained=*/true});
+  if (published.ok()) upgrade.report_published();
+  return published.ok() ? next : now + seconds(1);
 }
 
 // Status.

@@ -20,6 +20,7 @@
 #include "edge_client/status/status_publisher.h"
 #include "edge_client/training/local_training.h"
 #include "edge_client/training/training_schedule.h"
+#include "edge_client/upgrading/model_upgrade.h"
 
 namespace aflguard::edge {
 
@@ -31,6 +32,7 @@ struct EngineSettings {
   std::uint64_t jitter_seed = 0;  ///< different on every device
   EncodingWish encoding;          ///< of updates, once the gateway has made an offer
   std::string software;
+  std::string model_name;
   std::optional<std::chrono::system_clock::time_point> certificate_until;
 };
 
@@ -51,6 +53,7 @@ struct EngineParts {
   LocalTraining::KeepGoing keep_going;
   UpdateEncoder encode = {};  ///< empty: the product's way
   std::function<BoardReadings()> board = [] { return BoardReadings(); };
+  ModelUpgrade* upgrade = nullptr;  ///< null: this device takes no models from the fleet
 };
 
 /// The device: model in, one update at a time out, verdict in, and again. A state machine over the events of
@@ -85,6 +88,8 @@ class ClientEngine final {
   [[nodiscard]] const DeviceStatus& status() const { return status_.status(); }
   /// The newest model at hand; null while there is none. Changes with handle().
   [[nodiscard]] const ModelMessage* model() const { return models_.model() ? &*models_.model() : nullptr; }
+  /// The program shall end this engine and start again: with the model that the fleet trains.
+  [[nodiscard]] bool change_due() const { return parts_.upgrade != nullptr && parts_.upgrade->switch_due(); }
   /// What the status says of something beside the engine, until an empty text says that it is well again.
   void report(Alert alert, const std::string& problem);
 
@@ -120,6 +125,8 @@ class ClientEngine final {
   [[nodiscard]] bool fall_back_to_first_format();
   void doubt_the_offer();
   void report_silence();
+  void learn_fleets_model();
+  [[nodiscard]] Time upgrade_when_due(Time now);
   [[nodiscard]] Time publish_status_when_due(Time now);
 
   const EngineSettings settings_;
@@ -130,6 +137,7 @@ class ClientEngine final {
   StatusPublisher status_;
   const std::string update_topic_;
   const std::string verdict_topic_;
+  const std::string trial_topic_;
 
   bool connected_ = false;
   std::optional<OfferMessage> offer_;       ///< without one, updates are in format 1

@@ -1,6 +1,8 @@
 #include "edge_client/client_program.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -14,6 +16,7 @@
 #include "core/envelope/model_hash.h"
 #include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/release/package_archive.h"
 #include "core/system/service_notify.h"
 #include "core/system/stop_signal.h"
 #include "core/telemetry/device_status.h"
@@ -23,6 +26,7 @@
 #include "edge_client/device_files.h"
 #include "edge_client/predict.h"
 #include "edge_client/status/board_readings.h"
+#include "edge_client/upgrading/model_upgrade.h"
 
 namespace aflguard::edge {
 namespace {
@@ -36,6 +40,8 @@ constexpr std::chrono::seconds kConnectTimeout(30);
 /// Events that are handled in a row before the engine gets its turn.
 constexpr int kEventsPerTurn = 256;
 constexpr std::chrono::milliseconds kBetweenCollections(500);
+/// Samples on which a new model is tried.
+constexpr std::uint32_t kTrialBatch = 8;
 
 /// What the configuration names, loaded and checked.
 struct Loaded {
@@ -127,6 +133,7 @@ EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded)
   settings.encoding = config.encoding;
   settings.jitter_seed = seed_from_name(config.device);
   settings.software = kVersion;
+  settings.model_name = loaded.model.name;
   settings.certificate_until = loaded.identity.certificate.not_after;
   return settings;
 }
@@ -234,7 +241,7 @@ struct BesideEngine {
 void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, const StopSignal& stop,
                 Watchdog& watchdog) {
   ServiceStatus service;
-  while (!stop.requested()) {
+  while (!stop.requested() && !engine.change_due()) {
     watchdog.beat();
     const auto beside_due = beside.step(engine);
     const auto due = std::min(engine.step(), beside_due);
@@ -246,7 +253,7 @@ void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, cons
     }
     if (event) engine.handle(std::move(*event));
   }
-  notify_stopping();
+  if (!engine.change_due()) notify_stopping();
   engine.say_goodbye();
   const auto deadline = steady_clock::now() + kGoodbye;
   while (!engine.goodbye_said()) {
@@ -257,9 +264,43 @@ void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, cons
   bus.stop();
 }
 
-Status run(const ClientProgram& program, const ClientConfig& config, LogSink& log) {
-  TRY(Loaded loaded, load(config, log));
-  TRY(UpdateSpool spool, UpdateSpool::open(config.state_folder));
+/// One training step on this device's samples, from the parameters that the fleet starts the package with.
+Result<std::string> try_package(const ClientProgram& program, ClientConfig config,
+                                const std::filesystem::path& package, LogSink& log,
+                                const LocalTraining::KeepGoing& keep_going) {
+  config.model_package = package;
+  TRY(const Loaded loaded, load(config, log));
+  ModelMessage model;
+  model.fleet = config.fleet;
+  model.model_hash = loaded.model_hash;
+  model.batch_size = kTrialBatch;
+  model.learning_rate = 1;  // one local step: it has no effect
+  TRY(model.vector, read_start(package, loaded.model));
+  TRY(const auto training, program.make_training({config, *loaded.trainer, *loaded.source, 1, log}));
+  TRY(const TrainedUpdate update, training->train(model, keep_going));
+  const bool finite =
+      std::isfinite(update.loss) && std::all_of(update.vector.begin(), update.vector.end(),
+                                                [](float value) { return std::isfinite(value); });
+  if (!finite) return invalid_input("loss or gradient at its first parameters is not finite");
+  char text[80];
+  std::snprintf(text, sizeof(text), "loss %.3g on %llu samples", update.loss,
+                static_cast<unsigned long long>(update.samples));
+  return std::string(text);
+}
+
+/// Until it is stopped: false; or until the shelf has another model: true.
+Result<bool> run_once(const ClientProgram& program, const ClientConfig& configured, LogSink& log) {
+  TRY(UpdateSpool spool, UpdateSpool::open(configured.state_folder));
+  TRY(ModelShelf shelf, ModelShelf::open(configured.state_folder / "models", configured.model_package));
+  ClientConfig config = configured;
+  config.model_package = shelf.current();
+  auto read = load(config, log);
+  if (!read.ok() && shelf.go_back()) {
+    log.error("the model that the fleet sent cannot be loaded (" + read.error().message +
+              "); going on with the former one");
+    return true;
+  }
+  TRY(Loaded loaded, std::move(read));
   TRY(const FleetTopics topics, FleetTopics::create(config.fleet));
   TRY(const auto training, program.make_training({config, *loaded.trainer, *loaded.source,
                                                   config.seed.value_or(random_seed()), log}));
@@ -278,6 +319,20 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   EngineParts parts{*bus, sealer, opener, verifier, *training, spool, clock, log, cpu_time, keep_going};
   if (program.encode) parts.encode = program.encode;
   parts.board = [] { return read_board(); };
+  ModelUpgrade upgrade({.membership = settings.membership,
+                        .release = loaded.identity.release_keys,
+                        .has_release_keys = loaded.identity.has_release_keys,
+                        .verifier = verifier,
+                        .bus = *bus,
+                        .topics = topics,
+                        .shelf = shelf,
+                        .try_model =
+                            [&](const std::filesystem::path& package) {
+                              return try_package(program, config, package, log, keep_going);
+                            },
+                        .clock = clock,
+                        .log = log});
+  parts.upgrade = &upgrade;
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
@@ -288,8 +343,16 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   TRY(TopicRowsParts topic, start_topic(config, log));
   run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
   if (topic.bus) topic.bus->stop();
+  if (engine.change_due() && !stop->requested()) return true;
   log.info("stopped");
-  return {};
+  return false;
+}
+
+Status run(const ClientProgram& program, const ClientConfig& config, LogSink& log) {
+  while (true) {
+    TRY(const bool again, run_once(program, config, log));
+    if (!again) return {};
+  }
 }
 
 Status test_config(const ClientConfig& config, LogSink& log) {

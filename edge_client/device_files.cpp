@@ -42,11 +42,13 @@ Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
   TRY_STATUS(in_file(config.certificate, check_issuer(certificate_pem, ca_pem)));
   TRY(KeyTable gateway_keys, read_keys(config.gateway_keys, "gateway"));
   KeyTable release_keys;
-  if (std::error_code error; fs::exists(config.release_keys, error)) {
+  std::error_code error;
+  const bool has_release_keys = fs::exists(config.release_keys, error);
+  if (has_release_keys) {
     TRY(release_keys, read_keys(config.release_keys, "release"));
   }
   return DeviceIdentity{std::move(signer), std::move(certificate), std::move(gateway_keys),
-                        std::move(release_keys)};
+                        std::move(release_keys), has_release_keys};
 }
 
 Result<Certificate> check_identity_files(const ClientConfig& config,

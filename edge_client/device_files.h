@@ -19,6 +19,7 @@ struct DeviceIdentity {
   Certificate certificate;
   KeyTable gateway_keys;
   KeyTable release_keys;  ///< empty in bundles of older programs
+  bool has_release_keys = false;
 };
 
 /// Errors name the file.

@@ -40,6 +40,7 @@ class Gateway::Loop final {
     stop_threads();
   }
   [[nodiscard]] Status run();
+  [[nodiscard]] const std::optional<ChosenModel>& chosen() const { return rollout_.chosen(); }
   void stop() {
     stopping_ = true;
     inbox_.push_first(BusWoken{});
@@ -48,6 +49,7 @@ class Gateway::Loop final {
  private:
   [[nodiscard]] PipelineParts pipeline_parts();
   [[nodiscard]] TelemetryParts telemetry_parts();
+  [[nodiscard]] RolloutParts rollout_parts();
   [[nodiscard]] GatewayLoad load() const;
 
   // The receiving thread: pieces of updates into the pipeline, everything else into inbox_.
@@ -79,6 +81,7 @@ class Gateway::Loop final {
   Outbox outbox_;
   UpdatePipeline pipeline_;
   GatewayTelemetry telemetry_;
+  RolloutDesk rollout_;
   OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
   FairQueue<BusEvent> inbox_{kOtherMessages};  ///< for the thread of run()
@@ -98,6 +101,7 @@ Gateway::Loop::Loop(GatewayParts parts)
       outbox_(parts_.bus, parts_.settings.limits.outbox_bytes),
       pipeline_(pipeline_parts()),
       telemetry_(telemetry_parts()),
+      rollout_(rollout_parts()),
       model_due_(steady(parts_.settings.replies.retained_model_interval)) {
   for (const auto& [name, device] : parts_.judge.devices()) telemetry_.add(device);
 }
@@ -138,6 +142,22 @@ TelemetryParts Gateway::Loop::telemetry_parts() {
           .log = parts_.log};
 }
 
+RolloutParts Gateway::Loop::rollout_parts() {
+  return {.folder = parts_.settings.models_folder(),
+          .fleet = parts_.terms.fleet,
+          .current = parts_.model,
+          .release = parts_.release,
+          .devices = parts_.registry,
+          .is_enrolled = [this](std::string_view device) { return parts_.registry.is_enrolled(device); },
+          .verifier = parts_.verifier,
+          .bus = parts_.bus,
+          .topics = parts_.topics,
+          .publish = [this](Message message) { outbox_.set(std::move(message)); },
+          .try_model = parts_.try_model,
+          .clock = parts_.clock,
+          .log = parts_.log};
+}
+
 GatewayLoad Gateway::Loop::load() const {
   return {.waiting = pipeline_.waiting(),
           .inbox_bytes = pipeline_.inbox_bytes(),
@@ -154,9 +174,10 @@ Status Gateway::Loop::run() {
   if (telemetry_.answers_questions()) {
     TRY_STATUS(parts_.bus.subscribe_if_allowed(parts_.topics.all_questions()));
   }
+  TRY_STATUS(rollout_.start());
   TRY_STATUS(parts_.bus.start());
   receiving_ = std::thread([this] { receive(); });
-  while (!stopping_) {
+  while (!stopping_ && !rollout_.chosen()) {
     if (auto event = inbox_.pop_until(parts_.clock.steady() + kTick)) handle(std::move(*event));
     collect_sealed();
     tick(parts_.clock.steady());
@@ -210,12 +231,14 @@ void Gateway::Loop::handle(const BusConnected& connected) {
                   std::to_string(counters_.version));
   parts_.log.fact(to_line(ReadyFact{parts_.terms.fleet, "gateway"}));
   telemetry_.on_connected();
+  rollout_.on_connected();
   notify_ready();
 }
 
 void Gateway::Loop::handle(const BusDisconnected&) {  // the bus has logged why
   connected_ = false;
   telemetry_.on_disconnected();
+  rollout_.on_disconnected();
   outbox_.on_link_lost();
 }
 
@@ -226,6 +249,9 @@ void Gateway::Loop::handle(BusReceived received) {
     if (asks && offers_.due(topic->device, parts_.clock.steady())) pipeline_.offer(topic->device);
   } else if (topic.ok() && topic->kind == TopicKind::kQuestion) {
     telemetry_.take_question(topic->device, std::move(received.message));
+  } else if (topic.ok() && (topic->kind == TopicKind::kRelease || topic->kind == TopicKind::kReleasePiece ||
+                            topic->kind == TopicKind::kTrial)) {
+    rollout_.take(topic->kind, topic->device, received.message);
   } else {
     refusals_.note("?", refuse(RefusalReason::kMalformed, "its topic names no device"),
                    parts_.clock.steady());
@@ -255,6 +281,7 @@ void Gateway::Loop::tick(Time now) {
   }
   show_verdicts(now);
   retain_model(now);
+  rollout_.tick(now);
   telemetry_.tick(now);
 }
 
@@ -284,8 +311,8 @@ void Gateway::Loop::stop_threads() {
 
 /// What has arrived is judged, made durable and answered, as far as a few seconds allow.
 void Gateway::Loop::wind_down() {
-  parts_.log.info("stopping");
-  notify_stopping();
+  parts_.log.info(rollout_.chosen() ? "changing over to model " + rollout_.chosen()->name : "stopping");
+  if (!rollout_.chosen()) notify_stopping();
   telemetry_.announce_stop();
   stop_receiving();
   stop_threads();
@@ -307,6 +334,10 @@ Gateway::~Gateway() = default;
 
 Status Gateway::run() {
   return loop_->run();
+}
+
+const std::optional<ChosenModel>& Gateway::chosen() const {
+  return loop_->chosen();
 }
 
 void Gateway::stop() {

@@ -12,6 +12,7 @@
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
+#include "gateway_server/rollout/rollout_desk.h"
 #include "gateway_server/settings/gateway_settings.h"
 
 namespace aflguard::gateway {
@@ -31,6 +32,10 @@ struct GatewayParts {
   ReferenceSource* reference = nullptr;             ///< null when the guard needs none
   EvaluationThread::Measure measure = {};           ///< empty: no evaluation
   std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
+  const DeviceRegistry& release;                    ///< the fleet's release keys; may be empty
+  NumberedModel model;                              ///< what the fleet trains now
+  /// Whether this gateway could train the package in that folder.
+  std::function<Status(const std::filesystem::path& package)> try_model;
   const Clock& clock;
   LogSink& log;
 };
@@ -47,10 +52,14 @@ class Gateway final {
   explicit Gateway(GatewayParts parts);
   ~Gateway();
 
-  /// Until stop(). Judges what has arrived, commits it, sends what it can within a few seconds, and returns.
+  /// Until stop(), or until another model was chosen. Judges what has arrived, commits it, sends what it can
+  /// within a few seconds, and returns.
   [[nodiscard]] Status run();
   /// From any thread.
   void stop();
+  /// After run(): the model that the fleet was ordered to train. The store is to be changed, and another
+  /// gateway made.
+  [[nodiscard]] const std::optional<ChosenModel>& chosen() const;
 
  private:
   class Loop;

@@ -1,15 +1,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <malloc.h>
 
 #include "core/aggregation/guards/all_guards.h"
 #include "core/base/version.h"
+#include "core/identity/pem_limit.h"
 #include "core/identity_openssl/openssl_signer.h"
 #include "core/identity_openssl/openssl_verifier.h"
+#include "core/identity_openssl/x509_text.h"
 #include "core/learning/evaluation.h"
 #include "core/learning/normalisation_statistics.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/release/package_archive.h"
+#include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
 #include "core/system/stop_signal.h"
 #include "core/telemetry/gateway_status.h"
@@ -18,6 +23,7 @@
 #include "gateway_server/settings/gateway_inputs.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
+#include "gateway_server/store/sqlite_stored_model.h"
 
 namespace {
 
@@ -55,7 +61,18 @@ MqttOptions bus_options(const GatewaySettings& settings, const FleetTopics& topi
 /// From the store, or from the beginning. A changed guard keeps the model and starts with an empty memory.
 Status restore(Aggregator& aggregator, const StoredState& stored, const GatewaySettings& settings,
                LogSink& log) {
-  if (stored.aggregator.empty()) return {};
+  if (stored.aggregator.empty()) {
+    if (!stored.beginning) return {};
+    const ModelBeginning& beginning = *stored.beginning;
+    const auto own = aggregator.model().parameters();
+    SavedModel begun{beginning.iteration, beginning.version, {own.begin(), own.end()}};
+    if (!beginning.aggregator.empty()) {
+      TRY(const SavedModel left, Aggregator::read_model(beginning.aggregator, begun.parameters.size()));
+      begun.parameters = left.parameters;
+    }
+    aggregator.start_from(begun);
+    return {};
+  }
   if (stored.guard == guard_text(settings)) {
     return aggregator.restore(stored.aggregator, stored.reference);
   }
@@ -146,12 +163,77 @@ void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-Status run(GatewaySettings settings, bool only_test) {
+/// The release keys of the fleet; none where it has no such file.
+Result<KeyTable> read_release_keys(const std::filesystem::path& file, LogSink& log) {
+  KeyTable keys;
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    log.info(file.string() +
+             " is not there: no model is taken from the broker (aflguard fleet refresh makes it)");
+    return keys;
+  }
+  TRY(const std::string pem, read_text_file(file, kMaxPemBytes));
+  const auto key = public_key_from_pem(pem);
+  if (!key.ok()) return at(file.string(), key.error());
+  TRY_STATUS(keys.add("release", *key));
+  return keys;
+}
+
+/// The package of the store's model: the one that was rolled out, or the configuration's.
+GatewaySettings with_package(GatewaySettings settings, bool& rolled_out) {
+  rolled_out = false;
+  const auto stored = model_of_store(settings.store.file);
+  if (!stored) return settings;
+  const auto folder = settings.models_folder() / stored->hash.substr(0, 16);
+  const auto package = read_model_package(folder);
+  if (!package.ok() || package->description.hash != stored->hash) return settings;
+  rolled_out = true;
+  settings.model.package = folder;
+  settings.model.initial.reset();
+  return settings;
+}
+
+Result<GatewayInputs> read_inputs(const GatewaySettings& settings, bool rolled_out) {
+  TRY(GatewayInputs inputs, read_gateway_inputs(settings));
+  if (rolled_out) {
+    TRY(inputs.initial, read_start(settings.model.package, inputs.package.description));
+  }
+  return inputs;
+}
+
+/// Whether this gateway could train the package: what a start reads and computes.
+Status try_package(GatewaySettings settings, const std::filesystem::path& package,
+                   const std::uint64_t clients) {
+  settings.model.package = package;
+  settings.model.initial.reset();
+  TRY(const GatewayInputs inputs, read_inputs(settings, /*rolled_out=*/true));
+  const ModelDescription& model = inputs.package.description;
+  TRY_STATUS(fit_limits(settings.limits, model.dimension()));
+  TRY(const auto guard,
+      make_guard(settings, all_guards(), guard_settings(settings, model.dimension(), clients)));
+  TRY(const Learning learning, make_learning(settings, inputs, guard->needs()));
+  if (learning.reference) {
+    ReferenceUpdate reference;
+    TRY_STATUS(learning.reference->compute(inputs.initial, 0, reference));
+    if (!std::isfinite(reference.norm)) {
+      return invalid_input("the reference update at its first parameters is not finite");
+    }
+  }
+  if (!learning.measure) return {};
+  TRY(const double error, learning.measure(inputs.initial));
+  if (std::isfinite(error)) return {};
+  return invalid_input("the test error of its first parameters is not finite");
+}
+
+/// Until it is stopped: false; or until another model was chosen: true, and the store has it.
+Result<bool> run_once(const GatewaySettings& configured, bool only_test) {
+  bool rolled_out = false;
+  GatewaySettings settings = with_package(configured, rolled_out);
   const std::span<const GuardKind> kinds = all_guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;
-  TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
+  TRY(const GatewayInputs inputs, read_inputs(settings, rolled_out));
   const ModelDescription& model = inputs.package.description;
   TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
@@ -164,11 +246,13 @@ Status run(GatewaySettings settings, bool only_test) {
   const GuardNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
-  if (only_test) return {};
+  TRY(const KeyTable release_keys, read_release_keys(settings.identity.release, log));
+  if (only_test) return false;
 
   TRY(auto store, SqliteStore::open({.file = settings.store.file,
                                      .fleet = settings.fleet,
                                      .model_hash = model.hash,
+                                     .model_name = model.name,
                                      .guard = guard_text(settings),
                                      .keep_verdicts = settings.store.keep_verdicts,
                                      .log = &log}));
@@ -189,6 +273,8 @@ Status run(GatewaySettings settings, bool only_test) {
     TRY(history, SqliteHistory::open(settings.store.file));
   }
   const OpensslVerifier verifier;
+  const StoredModel in_force =
+      model_of_store(settings.store.file).value_or(StoredModel{1, model.name, model.hash});
   Gateway gateway({.settings = settings,
                    .topics = topics,
                    .terms = terms,
@@ -202,10 +288,28 @@ Status run(GatewaySettings settings, bool only_test) {
                    .reference = learning.reference.get(),
                    .measure = learning.measure,
                    .history = std::move(history),
+                   .release = release_keys,
+                   .model = {in_force.number, in_force.name.empty() ? model.name : in_force.name, model.hash},
+                   .try_model =
+                       [&](const std::filesystem::path& package) {
+                         return try_package(settings, package, registry->enrolled());
+                       },
                    .clock = clock,
                    .log = log});
   TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));
-  return gateway.run();
+  TRY_STATUS(gateway.run());
+  if (!gateway.chosen()) return false;
+  const ChosenModel& next = *gateway.chosen();
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch());
+  TRY_STATUS(store->change_model({next.number, next.name, next.hash}, now.count()));
+  return !stop->requested();
+}
+
+Status run(const GatewaySettings& settings, bool only_test) {
+  while (true) {
+    TRY(const bool again, run_once(settings, only_test));
+    if (!again) return {};
+  }
 }
 
 int report(const Error& error) {

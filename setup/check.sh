@@ -11,6 +11,7 @@ fleet       two virtual boards and four translated ones learn, are killed and st
 footprint   what the client costs a board: size, memory while it trains, instructions until it has started; 5 % more fail
 image       a card's image: made, examined, booted with power cuts, and a simulated fleet of boards that boot it
 packages    Debian packages in fresh Debian 12 and 13: install, start, upgrade, remove, purge; lintian
+rollout     another model for 20 boards while they are killed and cut off, and a bad one that stops at its canaries
 faults      kills, damaged messages and full disks at random moments, each time others
 nats        a cluster of three NATS servers carries a fleet
 metrics     Prometheus accepts what a gateway tells it; the alert rules and Grafana's questions do what they should
@@ -147,6 +148,15 @@ check_fleet() (
   make_board_kit
   simulate_at_length native=3 synthetic 0.1
   simulate_at_length "${AFLGUARD_SIM_DEPTH:-board=2,user=4}" "${AFLGUARD_SIM_DATASET:-mnist}" "${AFLGUARD_SIM_MINUTES:-2}"
+)
+
+# AFLGUARD_ROLLOUT_BOARDS, AFLGUARD_ROLLOUT_MINUTES and AFLGUARD_SEED make it another one.
+check_rollout() (
+  build release
+  seed=${AFLGUARD_SEED:-$(date +%s)}
+  say "AFLGUARD_SEED=$seed ./run check rollout repeats its faults"
+  AFLGUARD_SEED=$seed AFLGUARD_ROLLOUT_BOARDS=${AFLGUARD_ROLLOUT_BOARDS:-20} \
+    AFLGUARD_ROLLOUT_MINUTES=${AFLGUARD_ROLLOUT_MINUTES:-5} build/release/tests/test.scenarios rollout
 )
 
 # AFLGUARD_BUDGET=--write makes what is measured the budget.

@@ -77,6 +77,12 @@ OpensslKey private_key_from_pem(std::string_view pem) {
   return OpensslKey(PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, no_passphrase, nullptr));
 }
 
+Result<PublicKey> public_key_from_pem(std::string_view pem) {
+  const OpensslKey key(PEM_read_bio_PUBKEY(reader(pem).get(), nullptr, no_passphrase, nullptr));
+  if (!key) return openssl_error(ErrorKind::kInvalidInput, "this is not a public key");
+  return public_key_of(key.get());
+}
+
 Result<PublicKey> public_key_of(EVP_PKEY* key) {
   std::array<char, 64> group{};
   if (key == nullptr || EVP_PKEY_get_group_name(key, group.data(), group.size(), nullptr) != 1 ||

@@ -34,6 +34,9 @@ using OpensslTime = std::unique_ptr<ASN1_TIME, OpensslFree<ASN1_TIME_free>>;
 /// Never asks for a passphrase.
 [[nodiscard]] OpensslKey private_key_from_pem(std::string_view pem);
 
+/// The "PUBLIC KEY" block of a PEM text; kInvalidInput when there is none, or it is not a P-256 key.
+[[nodiscard]] Result<PublicKey> public_key_from_pem(std::string_view pem);
+
 /// kInvalidInput when it is not a P-256 key.
 [[nodiscard]] Result<PublicKey> public_key_of(EVP_PKEY* key);
 

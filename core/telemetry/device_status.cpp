@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/identifier.h"
+#include "core/base/plain_text.h"
 #include "core/base/rfc3339.h"
 #include "core/base/short_text.h"
 #include "core/telemetry/json_reading.h"
@@ -12,6 +13,10 @@
 
 namespace aflguard {
 namespace {
+
+constexpr std::size_t kMaxModelText = 40;
+constexpr std::size_t kShortHashDigits = 16;
+constexpr std::size_t kMaxUpgradeText = 80;
 
 template <typename T>
 void put(OrderedJson& json, const char* key, const std::optional<T>& value) {
@@ -97,6 +102,10 @@ std::string to_json(const DeviceStatus& status) {
   OrderedJson json = {
       {"schema", kDeviceStatusSchema}, {"state", to_string(status.state)}, {"device", status.device}};
   if (status.time) json["time"] = to_rfc3339(*status.time);
+  if (!status.model.empty()) json["model"] = plain_text(status.model, kMaxModelText);
+  put(json, "model_number", status.model_number);
+  if (!status.model_hash.empty()) json["model_hash"] = plain_text(status.model_hash, kShortHashDigits);
+  if (!status.upgrade.empty()) json["upgrade"] = plain_text(status.upgrade, kMaxUpgradeText);
   put(json, "version", status.version);
   put(json, "sequence", status.sequence);
   if (status.verdict) {
@@ -134,6 +143,10 @@ std::optional<DeviceStatus> read_device_status(std::string_view payload) {
   return DeviceStatus{.state = state,
                       .device = text_field(*json, "device", kMaxIdentifierLength),
                       .time = time_field(*json, "time"),
+                      .model = text_field(*json, "model", kMaxModelText),
+                      .model_number = count_field(*json, "model_number"),
+                      .model_hash = text_field(*json, "model_hash", kShortHashDigits),
+                      .upgrade = text_field(*json, "upgrade", kMaxUpgradeText),
                       .version = count_field(*json, "version"),
                       .sequence = count_field(*json, "sequence"),
                       .verdict = read_verdict(*json),

@@ -24,6 +24,10 @@ struct DeviceStatus {
   DeviceState state = DeviceState::kInit;
   std::string device{};
   std::optional<WallTime> time{};
+  std::string model{};  ///< name of the model it trains; empty: not said
+  std::optional<std::uint64_t> model_number{};
+  std::string model_hash{};                 ///< the first digits of it
+  std::string upgrade{};                    ///< how far it is with another model; empty: nothing to do
   std::optional<std::uint64_t> version{};   ///< of the model it trains on
   std::optional<std::uint64_t> sequence{};  ///< of its latest update
   std::optional<LastVerdict> verdict{};

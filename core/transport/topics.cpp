@@ -19,7 +19,7 @@ struct Pattern {
   std::string_view before;
   std::string_view after;
 };
-constexpr std::array<Pattern, 10> kPatterns = {{
+constexpr std::array<Pattern, 14> kPatterns = {{
     {TopicKind::kUpdate, "up/", "/update"},
     {TopicKind::kDeviceStatus, "up/", "/status"},
     {TopicKind::kVerdict, "down/", "/verdict"},
@@ -30,6 +30,10 @@ constexpr std::array<Pattern, 10> kPatterns = {{
     {TopicKind::kDeviceSummary, "gateway/devices/", ""},
     {TopicKind::kQuestion, "ask/", "/history"},
     {TopicKind::kAnswer, "tell/", "/history"},
+    {TopicKind::kRelease, "release/order", ""},
+    {TopicKind::kReleasePiece, "release/piece/", ""},
+    {TopicKind::kTrial, "up/", "/trial"},
+    {TopicKind::kRollout, "gateway/rollout", ""},
 }};
 
 bool has_device(const Pattern& pattern) {
@@ -124,6 +128,21 @@ std::string FleetTopics::all_device_summaries() const {
 }
 std::string FleetTopics::all_questions() const {
   return text(TopicKind::kQuestion, kAnyDevice);
+}
+std::string FleetTopics::release() const {
+  return text(TopicKind::kRelease);
+}
+std::string FleetTopics::release_piece(std::string_view piece) const {
+  return text(TopicKind::kReleasePiece, piece);
+}
+std::string FleetTopics::trial(std::string_view device) const {
+  return text(TopicKind::kTrial, device);
+}
+std::string FleetTopics::rollout() const {
+  return text(TopicKind::kRollout);
+}
+std::string FleetTopics::all_trials() const {
+  return text(TopicKind::kTrial, kAnyDevice);
 }
 std::string FleetTopics::all_updates() const {
   return text(TopicKind::kUpdate, kAnyDevice);

@@ -19,6 +19,10 @@ enum class TopicKind : std::uint8_t {
   kDeviceSummary,   ///< gateway/devices/<device>
   kQuestion,        ///< ask/<viewer>/history
   kAnswer,          ///< tell/<viewer>/history
+  kRelease,         ///< release/order
+  kReleasePiece,    ///< release/piece/<piece>
+  kTrial,           ///< up/<device>/trial
+  kRollout,         ///< gateway/rollout
 };
 
 /// One topic of docs/wire-format.md or docs/topics.md. A device named in a topic is a claim that the broker's
@@ -26,7 +30,7 @@ enum class TopicKind : std::uint8_t {
 struct Topic {
   TopicKind kind = TopicKind::kUpdate;
   std::string fleet;
-  std::string device;  ///< or viewer, in questions and answers; empty where the topic has none
+  std::string device;  ///< or viewer, in questions and answers, or piece; empty where the topic has none
 
   [[nodiscard]] std::string text() const;
   friend bool operator==(const Topic&, const Topic&) = default;
@@ -55,12 +59,17 @@ class FleetTopics final {
   [[nodiscard]] std::string device_summary(std::string_view device) const;
   [[nodiscard]] std::string question(std::string_view viewer) const;
   [[nodiscard]] std::string answer(std::string_view viewer) const;
+  [[nodiscard]] std::string release() const;
+  [[nodiscard]] std::string release_piece(std::string_view piece) const;
+  [[nodiscard]] std::string trial(std::string_view device) const;
+  [[nodiscard]] std::string rollout() const;
 
   /// Filters: of every device, or of every viewer.
   [[nodiscard]] std::string all_updates() const;
   [[nodiscard]] std::string all_device_statuses() const;
   [[nodiscard]] std::string all_device_summaries() const;
   [[nodiscard]] std::string all_questions() const;
+  [[nodiscard]] std::string all_trials() const;
 
  private:
   explicit FleetTopics(std::string_view fleet) : fleet_(fleet) {}

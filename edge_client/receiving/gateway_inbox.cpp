@@ -114,11 +114,8 @@ Admitted<DifferenceMessage> GatewayInbox::take_difference(const VerifiedPayload&
 
 Admitted<OfferMessage> GatewayInbox::take_offer(const VerifiedPayload& payload) const {
   TRY(OfferMessage offer, decode_offer(payload));
-  if (offer.fleet != membership_.fleet || offer.model_hash != membership_.model_hash) {
-    return refuse(RefusalReason::kWrongFleet,
-                  "an offer of fleet '" + offer.fleet + "', or for another model than this device's");
-  }
-  return offer;
+  if (offer.fleet == membership_.fleet) return offer;
+  return refuse(RefusalReason::kWrongFleet, "an offer of fleet '" + offer.fleet + "'");
 }
 
 Admitted<ModelMessage> GatewayInbox::take_model(Bytes envelope) const {

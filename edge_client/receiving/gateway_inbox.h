@@ -22,7 +22,8 @@ struct ReceivedVerdict {
   std::optional<Refusal> model_refusal;
 };
 
-/// What a complete envelope of down/<device>/verdict may hold.
+/// What a complete envelope of down/<device>/verdict may hold. An offer may be for another model than this
+/// device's: it says, signed, which one the fleet trains.
 using GatewayMessage = std::variant<ReceivedVerdict, RefusalMessage, OfferMessage, DifferenceMessage>;
 
 /// From received bytes to the gateway's messages: everything is verified in here, so callers need not check

@@ -27,10 +27,18 @@ StatusPublisher::StatusPublisher(StatusOptions options, MessageBus& bus, const C
   status_.device = options_.device;
   status_.software = options_.software;
   status_.certificate_until = options_.certificate_until;
+  status_.model = options_.model;
+  status_.model_hash = options_.model_hash;
   status_.accepted = status_.rejected = status_.refused = status_.samples = 0;
 }
 
 // Figures.
+
+void StatusPublisher::upgrading(std::optional<std::uint64_t> number, const std::string& progress) {
+  if (status_.model_number != number) ++figures_;
+  status_.model_number = number;
+  status_.upgrade = progress;
+}
 
 void StatusPublisher::model_taken(std::uint64_t version) {
   status_.version = version;
@@ -108,8 +116,8 @@ std::string StatusPublisher::message(const Activity& activity) const {
 }
 
 StatusPublisher::Time StatusPublisher::publish_when_due(Time now, const Activity& activity) {
-  const bool changed =
-      !published_.known || state(activity) != published_.state || message(activity) != published_.message;
+  const bool changed = !published_.known || state(activity) != published_.state ||
+                       message(activity) != published_.message || status_.upgrade != published_.upgrade;
   milliseconds wait = options_.interval;
   if (figures_ != published_.figures) wait = std::min<milliseconds>(wait, kBetweenFigures);
   if (changed) wait = kBetweenStatuses;
@@ -125,6 +133,7 @@ void StatusPublisher::publish(Time now, const Activity& activity) {
   status_.board = board_();
   status_.state = published_.state = state(activity);
   status_.message = published_.message = message(activity);
+  published_.upgrade = status_.upgrade;
   status_.rss_mb = resident_megabytes();
   if (send().ok()) published_.known = true;
   published_.time = now;

@@ -33,6 +33,8 @@ struct StatusOptions {
   std::string topic;
   std::chrono::milliseconds interval{30'000};  ///< at most this long between two statuses
   std::optional<std::chrono::system_clock::time_point> certificate_until;
+  std::string model = {};       ///< its name
+  std::string model_hash = {};  ///< the first digits of it
 };
 
 /// What the device is doing when a status is due.
@@ -55,6 +57,8 @@ class StatusPublisher final {
   [[nodiscard]] const DeviceStatus& status() const { return status_; }
 
   // Figures: the next status has them.
+  /// Number of the model in use, and how far another one is; published within a second when it changes.
+  void upgrading(std::optional<std::uint64_t> number, const std::string& progress);
   void model_taken(std::uint64_t version);
   void trained(double loss, std::uint64_t samples);
   /// `sequence`: of the latest update.
@@ -94,6 +98,7 @@ class StatusPublisher final {
     bool known = false;  ///< the broker was given it on this connection
     DeviceState state = DeviceState::kInit;
     std::string message;
+    std::string upgrade;
     std::uint64_t figures = 0;  ///< how often figures had changed by then
     Time time{};
   };

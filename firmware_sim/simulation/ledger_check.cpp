@@ -1,5 +1,7 @@
 #include "firmware_sim/simulation/ledger_check.h"
 
+#include <algorithm>
+
 namespace aflguard::sim {
 namespace {
 
@@ -14,7 +16,14 @@ std::string update(const std::string& board, std::uint64_t sequence) {
   return board + "'s update " + std::to_string(sequence);
 }
 
-Judged check_history(const std::vector<JudgedUpdate>& history, LedgerReport& report) {
+/// How often the model changed after one verdict and before the next.
+std::uint64_t changes_between(const ModelChanges& changes, std::uint64_t after, std::uint64_t before) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      changes, [&](std::uint64_t iteration) { return iteration >= after && iteration < before; }));
+}
+
+Judged check_history(const std::vector<JudgedUpdate>& history, const ModelChanges& changes,
+                     LedgerReport& report) {
   Judged judged;
   for (std::size_t i = 0; i < history.size(); ++i) {
     const JudgedUpdate& entry = history[i];
@@ -24,7 +33,9 @@ Judged check_history(const std::vector<JudgedUpdate>& history, LedgerReport& rep
                std::to_string(history[i - 1].iteration));
     }
     // Guards that collect updates accept some without a new version.
-    const std::uint64_t before = i > 0 ? history[i - 1].version : entry.version;
+    const std::uint64_t changed =
+        i > 0 ? changes_between(changes, history[i - 1].iteration, entry.iteration) : 0;
+    const std::uint64_t before = i > 0 ? history[i - 1].version + changed : entry.version;
     if (entry.version != before && !(entry.accepted && entry.version == before + 1)) {
       note(report, report.gaps,
            "version " + std::to_string(entry.version) + " follows " + std::to_string(before));
@@ -37,7 +48,7 @@ Judged check_history(const std::vector<JudgedUpdate>& history, LedgerReport& rep
 }
 
 void check_board(const BoardAccount& board, const std::map<std::uint64_t, JudgedUpdate>& judged,
-                 bool complete, LedgerReport& report) {
+                 bool complete, std::size_t changes, LedgerReport& report) {
   report.judged += judged.size();
   report.acknowledged += board.log.verdicts.size();
   for (const auto& [sequence, known] : board.log.verdicts) {
@@ -57,6 +68,10 @@ void check_board(const BoardAccount& board, const std::map<std::uint64_t, Judged
   if (!board.honest) return;
   std::uint64_t expected = complete || judged.empty() ? 1 : judged.begin()->first;
   for (const auto& [sequence, entry] : judged) {
+    if (sequence > expected && sequence - expected <= changes) {
+      changes -= sequence - expected;
+      expected = sequence;
+    }
     if (sequence != expected)
       note(report, report.gaps,
            update(board.name, sequence) + " came where " + std::to_string(expected) + " was expected");
@@ -66,12 +81,13 @@ void check_board(const BoardAccount& board, const std::map<std::uint64_t, Judged
 
 }  // namespace
 
-LedgerReport check_ledgers(const std::vector<JudgedUpdate>& history,
-                           const std::vector<BoardAccount>& boards) {
+LedgerReport check_ledgers(const std::vector<JudgedUpdate>& history, const std::vector<BoardAccount>& boards,
+                           const ModelChanges& changes) {
   LedgerReport report;
-  Judged judged = check_history(history, report);
+  Judged judged = check_history(history, changes, report);
   const bool complete = history.empty() || history.front().iteration == 1;
-  for (const BoardAccount& board : boards) check_board(board, judged[board.name], complete, report);
+  for (const BoardAccount& board : boards)
+    check_board(board, judged[board.name], complete, changes.size(), report);
   return report;
 }
 

@@ -40,11 +40,16 @@ struct LedgerReport {
 
 inline constexpr std::size_t kMaxProblems = 20;
 
+/// The iterations after which the fleet trained another model: its first version is one higher, and an update
+/// of the former model that a board still had at hand is given up with its number.
+using ModelChanges = std::vector<std::uint64_t>;
+
 /// Every acknowledged update is in the history, with the same outcome and in a version that the board was
 /// told of; none was judged twice; iterations and versions have no gaps, and the sequence numbers of honest
 /// boards neither. Boards' logs must be read before the history. `history` is in order and may begin later
 /// than at 1, when old verdicts were cleared away.
 [[nodiscard]] LedgerReport check_ledgers(const std::vector<JudgedUpdate>& history,
-                                         const std::vector<BoardAccount>& boards);
+                                         const std::vector<BoardAccount>& boards,
+                                         const ModelChanges& changes = {});
 
 }  // namespace aflguard::sim

@@ -153,7 +153,8 @@ Result<LedgerReport> verify(const SimulationFolder& folder) {
     judged.push_back(
         {record.iteration, names[record.device], record.sequence, record.verdict.accepted, record.version});
   }
-  return check_ledgers(judged, boards);
+  TRY(const ModelChanges changes, history.model_changes());
+  return check_ledgers(judged, boards, changes);
 }
 
 Json to_json(const LedgerReport& report) {

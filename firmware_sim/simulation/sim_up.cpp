@@ -245,6 +245,10 @@ class Start final {
         return io_error("cannot copy " + (fleet_.device(board.name) / file).string() + ": " +
                         error.message());
     }
+    // A fleet from before there were release keys has none.
+    const fs::path release = fleet_.device(board.name) / "release.pem";
+    if (fs::exists(release, error)) fs::copy_file(release, card.path() / "release.pem", error);
+    if (error) return io_error("cannot copy " + release.string() + ": " + error.message());
     fs::copy(fleet_.model(), card.path() / "model", fs::copy_options::recursive, error);
     if (error) return io_error("cannot copy " + fleet_.model().string() + ": " + error.message());
     TRY(const std::vector<std::string> lines, export_dataset(samples, card.path(), "samples", {}));

@@ -12,6 +12,8 @@ struct FleetFolder {
   [[nodiscard]] std::filesystem::path settings() const { return root / "fleet.toml"; }
   [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.db"; }
   [[nodiscard]] std::filesystem::path authority() const { return root / "ca"; }
+  /// The orders to change the model, and their packages.
+  [[nodiscard]] std::filesystem::path releases() const { return root / "releases"; }
   [[nodiscard]] std::filesystem::path release_key() const { return authority() / "release.key"; }
   [[nodiscard]] std::filesystem::path release_certificate() const { return authority() / "release.crt"; }
   [[nodiscard]] std::filesystem::path release_public_key() const { return authority() / "release.pem"; }

@@ -63,8 +63,8 @@ std::string viewer_rights(const std::string& fleet, const std::string& name) {
          line("topic deny", fleet + "down/" + name + "/#") + line("topic deny", fleet + "model") +
          line("topic deny", fleet + "release/#") + line("topic read", fleet + "up/+/status") +
          line("topic read", fleet + "gateway/status") + line("topic read", fleet + "gateway/metrics") +
-         line("topic read", fleet + "gateway/devices/+") + line("topic read", fleet + "events") +
-         line("topic write", fleet + "ask/" + name + "/history") +
+         line("topic read", fleet + "gateway/devices/+") + line("topic read", fleet + "gateway/rollout") +
+         line("topic read", fleet + "events") + line("topic write", fleet + "ask/" + name + "/history") +
          line("topic read", fleet + "tell/" + name + "/history") + line("topic read", "$SYS/broker/#");
 }
 
@@ -117,15 +117,17 @@ std::string broker_access_list(const FleetSettings& settings, const std::vector<
       line("topic write", fleet + "model") + line("topic write", fleet + "gateway/status") +
       line("topic write", fleet + "gateway/metrics") + line("topic write", fleet + "gateway/devices/+") +
       line("topic write", fleet + "events") + line("topic write", fleet + "tell/+/history") +
-      line("topic readwrite", fleet + "release/#") +
+      line("topic readwrite", fleet + "release/#") + line("topic read", fleet + "up/+/trial") +
+      line("topic write", fleet + "gateway/rollout") +
       (watched_from_home(viewers) ? line("topic write", "homeassistant/sensor/+/+/config") : "") +
       "\n# Every device: its own topics, and the model.\n" + line("pattern write", fleet + "up/%u/update") +
-      line("pattern write", fleet + "up/%u/status") + line("pattern read", fleet + "down/%u/verdict") +
-      line("pattern read", fleet + "model") + line("pattern read", fleet + "release/#") +
+      line("pattern write", fleet + "up/%u/status") + line("pattern write", fleet + "up/%u/trial") +
+      line("pattern read", fleet + "down/%u/verdict") + line("pattern read", fleet + "model") +
+      line("pattern read", fleet + "release/#") +
       "\n# Who has the release key: models for boards, signed with it, and how the fleet takes them.\n" +
       "user " + kReleaseName + "\n" + line("topic write", fleet + "release/#") +
       line("topic read", fleet + "release/#") + line("topic read", fleet + "up/+/status") +
-      line("topic read", fleet + "gateway/status") + line("topic read", fleet + "gateway/metrics") +
+      line("topic read", fleet + "gateway/rollout") +
       "\n# Viewers see how the fleet does, and ask for its past. What the patterns above would allow them, "
       "as "
       "if\n# they were devices, is denied.\n";

@@ -95,6 +95,10 @@ bool FleetState::take_known(const Topic& topic, std::string_view payload, WallTi
     case TopicKind::kVerdict:
     case TopicKind::kModel:
     case TopicKind::kQuestion:
+    case TopicKind::kRelease:
+    case TopicKind::kReleasePiece:
+    case TopicKind::kTrial:
+    case TopicKind::kRollout:
       return false;
   }
   return false;

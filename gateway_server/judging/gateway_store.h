@@ -47,11 +47,19 @@ struct EvaluationRecord {
   std::int64_t time_ms = 0;
 };
 
+/// A model that has just been taken up: nothing was judged on it yet.
+struct ModelBeginning {
+  std::uint64_t iteration = 0;  ///< updates judged so far, on the models before it
+  std::uint64_t version = 0;    ///< its first one
+  Bytes aggregator;             ///< as it was when the fleet left this model; empty: it is a new one
+};
+
 /// Everything a gateway starts from. Without `aggregator` the store is new.
 struct StoredState {
   Bytes aggregator;   ///< Aggregator::save_without_reference(); save() in stores of older programs
   Bytes reference;    ///< Aggregator::save_reference()
   std::string guard;  ///< under which settings it was saved
+  std::optional<ModelBeginning> beginning = {};  ///< without `aggregator`, after a change of the model
   std::vector<DeviceRecord> devices;
 };
 

@@ -63,6 +63,8 @@ struct GatewaySettings {
     std::filesystem::path file;
     std::uint64_t keep_verdicts = 1'000'000;
   };
+  /// Models that came through the broker, beside the store.
+  [[nodiscard]] std::filesystem::path models_folder() const { return store.file.parent_path() / "models"; }
   struct Recording {
     std::filesystem::path folder;
     std::uint64_t max_bytes = 0;

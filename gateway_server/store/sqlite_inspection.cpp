@@ -27,7 +27,8 @@ Status check_owner(SqliteDatabase& database, const SqliteStoreOptions& options) 
     if (const std::string stored = select.text(0); stored != wanted) {
       return invalid_input(options.file.string() + ": belongs to " + std::string(key) + " '" + stored +
                            "', the configuration says '" + std::string(wanted) +
-                           "'; give another [store] file, or the configuration that it was made with");
+                           "'; give another [store] file, or the configuration that it was made with" +
+                           (key == "model" ? "; aflguard fleet rollout changes the model of a fleet" : ""));
     }
   }
   return {};
@@ -50,7 +51,8 @@ Status check_answered(SqliteDatabase& database, const SqliteStoreOptions& option
                    answered_file(options).string() +
                    " counts; bring the right one back, or, if it was put there on purpose, remove that file");
   }
-  TRY(const std::string held, database.query_text("SELECT iteration FROM state"));
+  TRY(const std::string held, database.query_text("SELECT coalesce((SELECT iteration FROM state), "
+                                                  "(SELECT max(iteration) FROM verdicts))"));
   const std::uint64_t iteration = held.empty() ? 0 : std::stoull(held);
   if (iteration < answered.iteration) {
     return corrupt(lost(options, answered.iteration, "holds " + std::to_string(iteration)));

@@ -110,11 +110,30 @@ UPDATE history_fleet SET checksum =
 UPDATE history_devices SET checksum =
   row_checksum(step, time, device, accepted, rejected, delay_sum, measured, distance_sum, bound_sum);
 )sql",
+    // 6: the models of the fleet, one after the other.
+    R"sql(
+CREATE TABLE models (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  aggregator BLOB,                     -- model and guard when the fleet left it; null: it did not
+  checksum INTEGER NOT NULL
+);
+CREATE TABLE model_changes (
+  id INTEGER PRIMARY KEY,
+  iteration INTEGER NOT NULL,          -- verdicts above it are about this model
+  version INTEGER NOT NULL,            -- its first one
+  model INTEGER NOT NULL REFERENCES models(number),
+  time INTEGER NOT NULL,               -- milliseconds since 1970
+  checksum INTEGER NOT NULL
+);
+)sql",
 };
 
 /// From this version on, rows have checksums; from the next one on, every row, and the schema, too.
 constexpr std::size_t kFirstWithChecksums = 3;
 constexpr std::size_t kFirstWithAllChecksums = 5;
+constexpr std::size_t kFirstWithModels = 6;
 
 /// Names and definitions of everything in the database, with the schema's version, as one number.
 constexpr const char* kSchemaSum =
@@ -153,6 +172,12 @@ constexpr std::array kRowChecks = {
              "SELECT step || ' ' || time || ' ' || device FROM history_devices WHERE checksum IS NOT "
              "row_checksum(step, time, device, accepted, rejected, delay_sum, measured, distance_sum, "
              "bound_sum) LIMIT 1"},
+    RowCheck{kFirstWithModels, "models",
+             "SELECT number FROM models WHERE checksum IS NOT row_checksum(number, name, hash, aggregator) "
+             "LIMIT 1"},
+    RowCheck{kFirstWithModels, "model_changes",
+             "SELECT id FROM model_changes WHERE checksum IS NOT row_checksum(id, iteration, version, model, "
+             "time) LIMIT 1"},
 };
 
 /// Tables that tell which version a schema has at least, whatever its number says.
@@ -165,6 +190,7 @@ constexpr std::array kWitnesses = {
     Witness{3, "SELECT name FROM sqlite_master WHERE name = 'reference'"},
     Witness{4, "SELECT name FROM sqlite_master WHERE name = 'history_fleet'"},
     Witness{5, "SELECT name FROM pragma_table_info('meta') WHERE name = 'checksum'"},
+    Witness{6, "SELECT name FROM sqlite_master WHERE name = 'model_changes'"},
 };
 
 /// What must be so among the rows: every judged update has its verdict, and counts for its device. Rows that

@@ -34,7 +34,35 @@ Status write_owner(SqliteDatabase& database, const SqliteStoreOptions& options) 
                                       "row_checksum(?1, ?2))"));
     TRY_STATUS(insert.bind(key).bind(value).run());
   }
-  return {};
+  TRY(auto first, database.prepare("INSERT INTO models (number, name, hash, checksum) SELECT 1, ?1, ?2, "
+                                   "row_checksum(1, ?1, ?2, NULL) WHERE NOT EXISTS (SELECT 1 FROM models)"));
+  return first.bind(std::string_view(options.model_name)).bind(std::string_view(options.model_hash)).run();
+}
+
+/// What the model in force begins with, when the fleet has had another one before.
+Result<std::optional<ModelBeginning>> read_beginning(SqliteDatabase& database) {
+  TRY(auto select, database.prepare("SELECT iteration, version, aggregator FROM model_changes JOIN models ON "
+                                    "model = number ORDER BY id DESC LIMIT 1"));
+  TRY(const bool found, select.step());
+  if (!found) return std::optional<ModelBeginning>();
+  const auto blob = select.blob(2);
+  return std::optional(ModelBeginning{select.number(0), select.number(1), Bytes(blob.begin(), blob.end())});
+}
+
+/// Its number in the store: the one that it has, the wanted one, or the next free one.
+Result<std::uint64_t> enter_model(SqliteDatabase& database, const StoredModel& next) {
+  TRY(auto insert,
+      database.prepare(
+          "INSERT INTO models (number, name, hash, checksum) SELECT CASE WHEN EXISTS (SELECT 1 FROM models "
+          "WHERE number = ?1) THEN (SELECT max(number) + 1 FROM models) ELSE ?1 END, ?2, ?3, 0 "
+          "WHERE NOT EXISTS (SELECT 1 FROM models WHERE hash = ?3)"));
+  TRY_STATUS(
+      insert.bind(next.number).bind(std::string_view(next.name)).bind(std::string_view(next.hash)).run());
+  TRY_STATUS(database.run("UPDATE models SET checksum = row_checksum(number, name, hash, aggregator)"));
+  TRY(auto select, database.prepare("SELECT number FROM models WHERE hash = ?"));
+  TRY(const bool found, select.bind(std::string_view(next.hash)).step());
+  if (!found) return internal_error("the model was not entered");
+  return select.number(0);
 }
 
 }  // namespace
@@ -131,7 +159,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteStoreOptions&
   TRY_STATUS(migrate(database));
   TRY_STATUS(write_owner(database, options));
   TRY(const std::string name, database.query_text("SELECT value FROM meta WHERE key = 'store'"));
-  TRY(const std::string held, database.query_text("SELECT iteration FROM state"));
+  TRY(const std::string held, database.query_text("SELECT coalesce((SELECT iteration FROM state), "
+                                                  "(SELECT max(iteration) FROM verdicts))"));
   const std::uint64_t iteration = held.empty() ? 0 : std::stoull(held);
   if (!answered && iteration > 0 && options.log != nullptr) {
     options.log->warning(mark_file.string() + " is missing: whether updates after the " + held +
@@ -169,6 +198,9 @@ Result<StoredState> SqliteStore::load() {
     state.aggregator.assign(blob.begin(), blob.end());
     state.guard = select.text(1);
   }
+  if (!found) {
+    TRY(state.beginning, read_beginning(internals_->database));
+  }
   TRY(auto reference, internals_->database.prepare("SELECT bytes FROM reference WHERE id = 1"));
   TRY(const bool has_reference, reference.step());
   if (has_reference) {
@@ -205,6 +237,41 @@ Status SqliteStore::commit(const StoreCommit& commit) {
   internals_->marked = false;
   TRY_STATUS(internals_->files.check());
   (void)internals_->raise_mark();  // tried again before the next commit
+  return {};
+}
+
+Status SqliteStore::change_model(const StoredModel& next, std::int64_t time_ms) {
+  TRY_STATUS(internals_->begin.run());
+  Status written = write_change(next, time_ms);
+  if (written.ok()) written = internals_->end.run();
+  if (!written.ok()) (void)internals_->rollback.run();
+  return written;
+}
+
+Status SqliteStore::write_change(const StoredModel& next, std::int64_t time_ms) {
+  SqliteDatabase& database = internals_->database;
+  TRY(auto keep,
+      database.prepare("UPDATE models SET aggregator = (SELECT aggregator FROM state WHERE id = 1) "
+                       "WHERE hash = ? AND EXISTS (SELECT 1 FROM state)"));
+  TRY_STATUS(keep.bind(std::string_view(internals_->options.model_hash)).run());
+  TRY(const std::uint64_t number, enter_model(database, next));
+  // Each model begins with a new version, also where no update was judged on the former one.
+  TRY(auto change,
+      database.prepare(
+          "INSERT INTO model_changes (iteration, version, model, time, checksum) SELECT coalesce((SELECT "
+          "iteration FROM state), (SELECT iteration FROM model_changes ORDER BY id DESC LIMIT 1), "
+          "0), coalesce((SELECT version FROM state), (SELECT version FROM model_changes ORDER BY "
+          "id DESC LIMIT 1), 0) + 1, ?1, ?2, 0"));
+  TRY_STATUS(change.bind(number).bind(time_ms).run());
+  TRY_STATUS(
+      database.run("UPDATE model_changes SET checksum = row_checksum(id, iteration, version, model, time)"));
+  TRY(auto owner, database.prepare("UPDATE meta SET value = ?1, checksum = row_checksum(key, ?1) WHERE key = "
+                                   "'model'"));
+  TRY_STATUS(owner.bind(std::string_view(next.hash)).run());
+  for (const char* table : {"DELETE FROM state", "DELETE FROM reference"}) {
+    TRY(auto clear, database.prepare(table));
+    TRY_STATUS(clear.run());
+  }
   return {};
 }
 

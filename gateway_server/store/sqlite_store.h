@@ -9,11 +9,19 @@
 
 namespace aflguard::gateway {
 
+/// A model by which a store knows it.
+struct StoredModel {
+  std::uint64_t number = 0;
+  std::string name;
+  std::string hash;  ///< hex
+};
+
 struct SqliteStoreOptions {
   std::filesystem::path file;
   std::string fleet;
-  std::string model_hash;  ///< hex
-  std::string guard;       ///< one text for the rule and all its settings; kept with the state
+  std::string model_hash;       ///< hex
+  std::string model_name = {};  ///< for people
+  std::string guard;            ///< one text for the rule and all its settings; kept with the state
   std::uint64_t keep_verdicts = 1'000'000;
   LogSink* log = nullptr;  ///< borrowed
 };
@@ -36,10 +44,16 @@ class SqliteStore final : public GatewayStore {
                                                                   std::uint64_t sequence) override;
   [[nodiscard]] Status add_evaluation(const EvaluationRecord& evaluation) override;
 
+  /// From now on the fleet trains that model, all or nothing: what the former one was is kept, verdicts and
+  /// history go on. The store is to be opened again for the new model. A number that another model has is
+  /// replaced by the next free one.
+  [[nodiscard]] Status change_model(const StoredModel& next, std::int64_t time_ms);
+
  private:
   struct Internals;
   explicit SqliteStore(std::unique_ptr<Internals> internals);
   [[nodiscard]] Status write(const StoreCommit& commit);
+  [[nodiscard]] Status write_change(const StoredModel& next, std::int64_t time_ms);
   std::unique_ptr<Internals> internals_;
 };
 

@@ -32,4 +32,24 @@ Result<SavedModel> read_stored_model(const std::filesystem::path& store, const M
   return Aggregator::read_model(select.blob(0), model.dimension());
 }
 
+std::optional<StoredModel> model_of_store(const std::filesystem::path& store) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(store, ignored)) return std::nullopt;
+  const bool has_log = std::filesystem::exists(store.string() + "-wal", ignored);
+  auto database = SqliteDatabase::open(
+      store, has_log ? SqliteDatabase::Access::kReadOnly : SqliteDatabase::Access::kFrozen);
+  if (!database.ok()) return std::nullopt;
+  const auto hash = database->query_text("SELECT value FROM meta WHERE key = 'model'");
+  if (!hash.ok() || hash->empty()) return std::nullopt;
+  StoredModel model{1, {}, *hash};
+  auto select = database->prepare("SELECT number, name FROM models WHERE hash = ?");
+  if (!select.ok()) return model;  // of an older program
+  const auto found = select->bind(std::string_view(model.hash)).step();
+  if (found.ok() && *found) {
+    model.number = select->number(0);
+    model.name = select->text(1);
+  }
+  return model;
+}
+
 }  // namespace aflguard::gateway

@@ -103,4 +103,17 @@ Result<std::vector<EvaluationRecord>> StoreReader::evaluations() {
                                     read_evaluation);
 }
 
+Result<std::vector<std::uint64_t>> StoreReader::model_changes() {
+  std::vector<std::uint64_t> changes;
+  TRY(const std::string known,
+      state_->database.query_text("SELECT name FROM sqlite_master WHERE name = 'model_changes'"));
+  if (known.empty()) return changes;  // of an older program
+  TRY(auto select, state_->database.prepare("SELECT iteration FROM model_changes ORDER BY id"));
+  while (true) {
+    TRY(const bool more, select.step());
+    if (!more) return changes;
+    changes.push_back(select.number(0));
+  }
+}
+
 }  // namespace aflguard::gateway

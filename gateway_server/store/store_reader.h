@@ -40,6 +40,8 @@ class StoreReader final {
   /// In order. Verdicts that the gateway has cleared away are missing.
   [[nodiscard]] Result<std::vector<VerdictRecord>> verdicts();
   [[nodiscard]] Result<std::vector<EvaluationRecord>> evaluations();
+  /// The iterations after which the fleet trained another model, in order.
+  [[nodiscard]] Result<std::vector<std::uint64_t>> model_changes();
 
  private:
   struct State;

@@ -1,8 +1,12 @@
 #include "tools/aflguard/wiring.h"
 
+#include "core/identity_openssl/openssl_signer.h"
+#include "core/identity_openssl/openssl_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/secret_file.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "fleet/provisioning/provisioning.h"
+#include "fleet/provisioning/release_key.h"
 #include "fleet/provisioning_openssl/authority_files.h"
 
 namespace aflguard::cli {
@@ -26,6 +30,29 @@ view::BusFactory viewer_bus() {
     TRY(auto bus, MqttBus::create(options, log));
     return std::unique_ptr<MessageBus>(std::move(bus));
   };
+}
+
+Result<std::unique_ptr<MessageBus>> release_bus(const fleet::FleetSettings& settings,
+                                                const fleet::FleetFolder& folder, LogSink& log) {
+  MqttOptions options;
+  options.host = settings.broker_host;
+  options.port = settings.broker_port;
+  options.client_id = fleet::kReleaseName;
+  options.tls = TlsFiles{folder.authority() / "ca.crt", folder.release_certificate(), folder.release_key()};
+  options.longest_backoff = kLongestBackoff;
+  options.max_queued_messages = kMaxQueuedMessages;
+  TRY(auto bus, MqttBus::create(options, log));
+  return std::unique_ptr<MessageBus>(std::move(bus));
+}
+
+Result<std::unique_ptr<Signer>> release_signer(const fleet::FleetFolder& folder) {
+  TRY(const std::string pem, read_secret_file(folder.release_key()));
+  TRY(auto signer, OpensslSigner::from_pem(pem));
+  return std::unique_ptr<Signer>(std::make_unique<OpensslSigner>(std::move(signer)));
+}
+
+std::unique_ptr<Verifier> release_verifier() {
+  return std::make_unique<OpensslVerifier>();
 }
 
 Result<TrainerSource> load_trainers() {

@@ -4,10 +4,14 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "core/base/log.h"
 #include "core/base/result.h"
+#include "core/identity/signature.h"
 #include "core/learning/model_package.h"
 #include "core/learning/trainer.h"
+#include "core/transport/message_bus.h"
 #include "fleet/folder/fleet_folder.h"
+#include "fleet/folder/fleet_settings.h"
 #include "fleet/provisioning/certificate_authority.h"
 #include "fleet/view/fleet_watch.h"
 #include "lab/campaigns/lab_resources.h"
@@ -18,6 +22,13 @@ namespace aflguard::cli {
 
 /// How `aflguard` connects as a viewer.
 [[nodiscard]] view::BusFactory viewer_bus();
+
+/// How the holder of the release key connects; certify_release_key() comes first.
+[[nodiscard]] Result<std::unique_ptr<MessageBus>> release_bus(const fleet::FleetSettings& settings,
+                                                              const fleet::FleetFolder& folder, LogSink& log);
+/// The release key.
+[[nodiscard]] Result<std::unique_ptr<Signer>> release_signer(const fleet::FleetFolder& folder);
+[[nodiscard]] std::unique_ptr<Verifier> release_verifier();
 
 /// ONNX Runtime, loaded once.
 struct TrainerSource {

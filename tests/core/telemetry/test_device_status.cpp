@@ -42,6 +42,12 @@ TEST("A status is written as it always was") {
   DeviceStatus asking = full();
   asking.wants_offer = true;
   assert_golden("device_status.asking", to_json(asking));
+  DeviceStatus upgrading = full();
+  upgrading.model = "cnn";
+  upgrading.model_number = 1;
+  upgrading.model_hash = "0123456789abcdef";
+  upgrading.upgrade = "fetching model cnn-tanh, 3 of 12 pieces";
+  assert_golden("device_status.upgrading", to_json(upgrading));
   DeviceStatus minimal{.time = WallTime{}};
   minimal.sequence = minimal.accepted = minimal.rejected = minimal.refused = minimal.samples = 0;
   minimal.rss_mb = 0;
@@ -57,6 +63,8 @@ TEST("The longest status there can be stays below 4 KB") {
   constexpr std::uint64_t kMost = UINT64_MAX;
   status.state = DeviceState::kDisconnected;
   status.device = std::string(kMaxIdentifierLength, 'x');
+  status.model = status.model_hash = status.upgrade = std::string(9999, '\x01');
+  status.model_number = kMost;
   status.version = status.sequence = status.accepted = status.rejected = status.refused = kMost;
   status.samples = kMost;
   status.verdict = LastVerdict{.accepted = false, .reason = "residual-too-long", .delay = kMost};
@@ -68,7 +76,8 @@ TEST("The longest status there can be stays below 4 KB") {
 }
 
 TEST("What is read of a status writes the same status") {
-  for (const char* name : {"device_status.full", "device_status.minimal", "device_status.last_will"}) {
+  for (const char* name : {"device_status.full", "device_status.minimal", "device_status.last_will",
+                           "device_status.upgrading"}) {
     const auto status = read_device_status(golden(name));
     TEST_ASSERT_TRUE_MESSAGE(status.has_value(), name);
     TEST_ASSERT_EQUAL_STRING(golden(name).c_str(), to_json(*status).c_str());

@@ -26,20 +26,27 @@ TEST("The topics are those of docs/wire-format.md") {
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/tell/operator/history", orchard().answer("operator").c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/devices/+", orchard().all_device_summaries().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/ask/+/history", orchard().all_questions().c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/release/order", orchard().release().c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/release/piece/0a1b-7",
+                           orchard().release_piece("0a1b-7").c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/board-1/trial", orchard().trial("board-1").c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/+/trial", orchard().all_trials().c_str());
+  TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/gateway/rollout", orchard().rollout().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/+/update", orchard().all_updates().c_str());
   TEST_ASSERT_EQUAL_STRING("aflguard/v1/orchard/up/+/status", orchard().all_device_statuses().c_str());
 }
 
 TEST("Every topic is read back as what it was") {
-  for (const TopicKind kind : {TopicKind::kUpdate, TopicKind::kDeviceStatus, TopicKind::kVerdict,
-                               TopicKind::kDeviceSummary, TopicKind::kQuestion, TopicKind::kAnswer}) {
+  for (const TopicKind kind :
+       {TopicKind::kUpdate, TopicKind::kDeviceStatus, TopicKind::kVerdict, TopicKind::kDeviceSummary,
+        TopicKind::kQuestion, TopicKind::kAnswer, TopicKind::kReleasePiece, TopicKind::kTrial}) {
     const Topic topic{kind, "orchard", "board-1"};
     const auto parsed = parse_topic(topic.text());
     ASSERT_OK(parsed);
     TEST_ASSERT_TRUE(topic == *parsed);
   }
-  for (const TopicKind kind :
-       {TopicKind::kModel, TopicKind::kGatewayStatus, TopicKind::kGatewayMetrics, TopicKind::kEvents}) {
+  for (const TopicKind kind : {TopicKind::kModel, TopicKind::kGatewayStatus, TopicKind::kGatewayMetrics,
+                               TopicKind::kEvents, TopicKind::kRelease, TopicKind::kRollout}) {
     const Topic topic{kind, "orchard", ""};
     const auto parsed = parse_topic(topic.text());
     ASSERT_OK(parsed);

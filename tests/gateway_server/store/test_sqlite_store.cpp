@@ -4,6 +4,7 @@
 #include "core/sqlite/sqlite_database.h"
 #include "core/system/atomic_file.h"
 #include "gateway_server/store/sqlite_store.h"
+#include "gateway_server/store/sqlite_stored_model.h"
 #include "gateway_server/store/store_reader.h"
 #include "tests/support/test.h"
 
@@ -50,6 +51,55 @@ Status commit_one(SqliteStore& store, std::uint64_t iteration, std::span<const s
 }
 
 }  // namespace
+
+TEST("A change of the model keeps verdicts, devices and numbers, and the former model can be gone back to") {
+  const TemporaryFolder folder;
+  SqliteStoreOptions options = options_in(folder.path());
+  options.model_name = "first";
+  const Bytes former(100, std::byte{1});
+  {
+    auto store = SqliteStore::open(options);
+    ASSERT_OK(store);
+    for (std::uint64_t i = 1; i <= 5; ++i) ASSERT_OK(commit_one(**store, i, former));
+    ASSERT_OK((*store)->change_model({2, "second", "cd34"}, 99));
+  }
+  ASSERT_CONTAINS(message_of(SqliteStore::open(options)), "aflguard fleet rollout");
+  const auto in_force = model_of_store(options.file);
+  TEST_ASSERT_TRUE(in_force.has_value());
+  TEST_ASSERT_EQUAL_UINT64(2, in_force->number);
+  TEST_ASSERT_EQUAL_STRING("second", in_force->name.c_str());
+  options.model_hash = "cd34";
+  for (int i = 0; i < 2; ++i) {  // killed before the first verdict, it begins in the same way
+    auto store = SqliteStore::open(options);
+    ASSERT_OK(store);
+    const auto state = (*store)->load();
+    ASSERT_OK(state);
+    TEST_ASSERT_TRUE(state->aggregator.empty() && state->beginning.has_value());
+    TEST_ASSERT_EQUAL_UINT64(5, state->beginning->iteration);
+    TEST_ASSERT_EQUAL_UINT64(6, state->beginning->version);
+    TEST_ASSERT_TRUE(state->beginning->aggregator.empty());
+    TEST_ASSERT_EQUAL_size_t(1, state->devices.size());
+    TEST_ASSERT_TRUE((*store)->find_verdict(1, 3)->has_value());
+  }
+  auto store = SqliteStore::open(options);
+  ASSERT_OK(store);
+  ASSERT_OK(commit_one(**store, 6, Bytes(10, std::byte{2})));
+  // A number that another model has is replaced.
+  ASSERT_OK((*store)->change_model({2, "first", "ab12"}, 100));
+  options.model_hash = "ab12";
+  store->reset();
+  store = SqliteStore::open(options);
+  ASSERT_OK(store);
+  const auto state = (*store)->load();
+  ASSERT_OK(state);
+  TEST_ASSERT_TRUE(state->beginning->aggregator == former);
+  TEST_ASSERT_EQUAL_UINT64(6, state->beginning->iteration);
+  TEST_ASSERT_EQUAL_UINT64(1, model_of_store(options.file)->number);
+  auto reader = StoreReader::open(options.file);
+  ASSERT_OK(reader);
+  TEST_ASSERT_TRUE((reader->model_changes().value() == std::vector<std::uint64_t>{5, 6}));
+  TEST_ASSERT_EQUAL_size_t(6, reader->verdicts()->size());
+}
 
 TEST("What was committed is there after the store is opened again, bit by bit") {
   const TemporaryFolder folder;

@@ -7,7 +7,7 @@ using namespace aflguard::testing;
 namespace {
 
 constexpr const char* kToVersion4 =
-    "DELETE FROM meta WHERE key IN ('store', 'schema');"
+    "DROP TABLE model_changes; DROP TABLE models; DELETE FROM meta WHERE key IN ('store', 'schema');"
     "ALTER TABLE meta DROP COLUMN checksum; ALTER TABLE history_fleet DROP COLUMN checksum;"
     "ALTER TABLE history_devices DROP COLUMN checksum; PRAGMA user_version = 4;";
 constexpr const char* kToVersion2 =

@@ -8,6 +8,7 @@
 #include "core/learning/model_package.h"
 #include "fleet/provisioning/dashboard_access.h"
 #include "fleet/provisioning/provisioning.h"
+#include "tools/aflguard/rollout/rollout_verbs.h"
 #include "tools/aflguard/verbs/reload_message.h"
 #include "tools/aflguard/verbs/viewer_verbs.h"
 #include "tools/aflguard/wiring.h"
@@ -178,6 +179,7 @@ void add_fleet_verbs(CLI::App& app, Action& action) {
   refreshing->footer("Example, after the folder has moved:\n  aflguard fleet refresh --fleet greenhouse");
   refreshing->callback([options, &action] { action = [options] { return refresh(*options); }; });
   add_viewer_verbs(*fleet, action);
+  add_rollout_verbs(*fleet, action);
 }
 
 }  // namespace aflguard::cli
