@@ -106,6 +106,13 @@ ClientEngine::Time ClientEngine::step() {
   return std::min(next, publish_status_when_due(parts_.clock.steady()));
 }
 
+void ClientEngine::change(const LiveSettings& settings) {
+  schedule_.change(settings.schedule);
+  settings_.answer = settings.answer;
+  settings_.encoding = settings.encoding;
+  status_.set_interval(settings.status_interval);
+}
+
 // The connection.
 
 void ClientEngine::on_connected(const BusConnected& event) {

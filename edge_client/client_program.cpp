@@ -22,6 +22,7 @@
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
 #include "edge_client/predict.h"
+#include "edge_client/settings_reload.h"
 #include "edge_client/status/board_readings.h"
 
 namespace aflguard::edge {
@@ -121,10 +122,10 @@ std::chrono::nanoseconds cpu_time() {
 EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded) {
   EngineSettings settings;
   settings.membership = {config.fleet, config.device, loaded.model_hash, loaded.model.dimension()};
-  settings.answer.shortest = config.answer_wait;
-  settings.answer.longest = 10 * config.answer_wait;
-  settings.status_interval = config.status_interval;
-  settings.encoding = config.encoding;
+  const LiveSettings live = live_settings(config);
+  settings.answer = live.answer;
+  settings.status_interval = live.status_interval;
+  settings.encoding = live.encoding;
   settings.jitter_seed = seed_from_name(config.device);
   settings.software = kVersion;
   settings.certificate_until = loaded.identity.certificate.not_after;
@@ -232,10 +233,11 @@ struct BesideEngine {
 };
 
 void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, const StopSignal& stop,
-                Watchdog& watchdog) {
+                SettingsReload& reload, Watchdog& watchdog) {
   ServiceStatus service;
   while (!stop.requested()) {
     watchdog.beat();
+    if (const auto settings = reload.take()) engine.change(*settings);
     const auto beside_due = beside.step(engine);
     const auto due = std::min(engine.step(), beside_due);
     service.show(engine.status());
@@ -257,7 +259,7 @@ void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, cons
   bus.stop();
 }
 
-Status run(const ClientProgram& program, const ClientConfig& config, LogSink& log) {
+Status run(const ClientProgram& program, const ClientConfig& config, SettingsReload& reload, LogSink& log) {
   TRY(Loaded loaded, load(config, log));
   TRY(UpdateSpool spool, UpdateSpool::open(config.state_folder));
   TRY(const FleetTopics topics, FleetTopics::create(config.fleet));
@@ -265,7 +267,11 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
                                                   config.seed.value_or(random_seed()), log}));
   const EngineSettings settings = engine_settings(config, loaded);
   TRY(const auto bus, MqttBus::create(bus_options(config, settings, topics), log));
-  TRY(const auto stop, StopSignal::install([&bus] { bus->wake(); }));
+  TRY(const auto stop, StopSignal::install([&bus] { bus->wake(); },
+                                           [&] {
+                                             reload.read();
+                                             bus->wake();
+                                           }));
   Watchdog watchdog;
   const SystemClock clock;
   const MbedtlsVerifier verifier;
@@ -286,7 +292,7 @@ Status run(const ClientProgram& program, const ClientConfig& config, LogSink& lo
   ModelExport model_export(config.model_export, config.fleet, std::move(loaded.export_parts), *loaded.trainer,
                            clock, log);
   TRY(TopicRowsParts topic, start_topic(config, log));
-  run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
+  run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, reload, watchdog);
   if (topic.bus) topic.bus->stop();
   log.info("stopped");
   return {};
@@ -349,10 +355,11 @@ int run_with_config(const ClientProgram& program, const CommandLine& command) {
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
+  SettingsReload reload(*file, default_state_folder(), log);
   const Status status = command.predict         ? predict_rows(config, command.json)
                         : command.test_identity ? test_identity(config, command.json)
                         : command.test_config   ? test_config(config, log)
-                                                : run(program, config, log);
+                                                : run(program, config, reload, log);
   return status.ok() ? 0 : report(program, status.error().message);
 }
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/bounded_queue.h"
 #include "core/base/fair_queue.h"
 #include "core/system/service_notify.h"
 #include "core/telemetry/program_facts.h"
-#include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/replies/offer_pace.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/telemetry/gateway_telemetry.h"
@@ -44,6 +44,10 @@ class Gateway::Loop final {
     stopping_ = true;
     inbox_.push_first(BusWoken{});
   }
+  void change(GatewayChange change) {
+    changes_.push_always(std::move(change));
+    inbox_.push_first(BusWoken{});
+  }
 
  private:
   [[nodiscard]] PipelineParts pipeline_parts();
@@ -66,6 +70,7 @@ class Gateway::Loop final {
   }
 
   void tick(Time now);
+  void take_changes();
   void collect_sealed();
   void show_verdicts(Time now);
   void retain_model(Time now);
@@ -81,6 +86,7 @@ class Gateway::Loop final {
   GatewayTelemetry telemetry_;
   OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
+  BoundedQueue<GatewayChange> changes_{SIZE_MAX, SIZE_MAX};
   FairQueue<BusEvent> inbox_{kOtherMessages};  ///< for the thread of run()
   std::atomic<bool> receiving_ends_{false};
   std::thread receiving_;
@@ -246,7 +252,18 @@ void Gateway::Loop::collect_sealed() {
   outbox_bytes_ = outbox_.bytes();
 }
 
+void Gateway::Loop::take_changes() {
+  while (auto change = changes_.try_pop()) {
+    outbox_.set_limit(change->pipeline.limits.outbox_bytes);
+    model_due_.set_interval(steady(change->pipeline.replies.retained_model_interval));
+    retained_version_.reset();  // the retained model says how to train
+    pipeline_.change(std::move(change->pipeline));
+    telemetry_.settings_changed(change->guard, change->text);
+  }
+}
+
 void Gateway::Loop::tick(Time now) {
+  take_changes();
   if (book_due_.due(now)) {
     if (auto news = parts_.registry.refresh()) {
       telemetry_.follow_book(*news);
@@ -311,6 +328,10 @@ Status Gateway::run() {
 
 void Gateway::stop() {
   loop_->stop();
+}
+
+void Gateway::change(GatewayChange change) {
+  loop_->change(std::move(change));
 }
 
 }  // namespace aflguard::gateway

@@ -12,6 +12,7 @@
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
+#include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/settings/gateway_settings.h"
 
 namespace aflguard::gateway {
@@ -35,6 +36,13 @@ struct GatewayParts {
   LogSink& log;
 };
 
+/// What can change while a gateway runs; checked before.
+struct GatewayChange {
+  PipelineChange pipeline;
+  std::string guard;  ///< its name
+  std::string text;   ///< what has changed, for people
+};
+
 /// The live gateway: pieces in, verdicts and models out.
 ///
 ///   bus -> UpdatePipeline -> Outbox -> bus
@@ -51,6 +59,8 @@ class Gateway final {
   [[nodiscard]] Status run();
   /// From any thread.
   void stop();
+  /// In force within a second. From any thread.
+  void change(GatewayChange change);
 
  private:
   class Loop;

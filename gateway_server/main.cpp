@@ -15,6 +15,7 @@
 #include "core/telemetry/gateway_status.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
+#include "gateway_server/gateway_reload.h"
 #include "gateway_server/settings/gateway_inputs.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
@@ -84,8 +85,7 @@ Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& 
 
 /// The gateway's own share of learning: reference updates and evaluations, with one trainer for each.
 struct Learning {
-  std::unique_ptr<Trainer> reference_trainer;
-  std::unique_ptr<Trainer> evaluation_trainer;
+  std::shared_ptr<Trainer> reference_trainer;
   std::unique_ptr<TrustedSetReference> reference;
   EvaluationThread::Measure measure;
 };
@@ -99,33 +99,52 @@ std::vector<float> statistics_samples(const GatewayInputs& inputs) {
                         : std::vector<float>();
 }
 
-Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs,
-                               const GuardNeeds& needs) {
-  Learning learning;
-  const bool evaluate = inputs.evaluation.has_value();
-  if (!needs.reference && !evaluate) return learning;
+Result<std::shared_ptr<Trainer>> make_trainer(const GatewaySettings& settings, const ModelPackage& package) {
   TRY(auto runtime, OnnxRuntime::load(settings.model.runtime.value_or("")));
   OnnxTrainerOptions options;
   options.threads = settings.model.threads;
+  TRY(auto trainer, make_onnx_trainer(runtime, package, options));
+  return std::shared_ptr<Trainer>(std::move(trainer));
+}
+
+/// Measures models on `data`, with its own trainer.
+Result<EvaluationThread::Measure> make_measure(const GatewaySettings& settings, const GatewayInputs& inputs,
+                                               Dataset data) {
+  TRY(auto trainer, make_trainer(settings, inputs.package));
+  return EvaluationThread::Measure(
+      [trainer = std::move(trainer), data = std::make_shared<const Dataset>(std::move(data)),
+       samples = settings.evaluation->samples,
+       measured_on = statistics_samples(inputs)](std::span<const float> parameters) -> Result<double> {
+        std::vector<float> statistics;
+        if (!measured_on.empty()) {
+          TRY(statistics, measure_statistics(*trainer, parameters, measured_on));
+        }
+        return data->regression() ? mean_squared_error(*trainer, parameters, *data, samples, statistics)
+                                  : test_error(*trainer, parameters, *data, samples, statistics);
+      });
+}
+
+/// What the settings say of the evaluation now; empty: there is none.
+Result<EvaluationThread::Measure> measure_again(const GatewaySettings& settings,
+                                                const GatewayInputs& inputs) {
+  if (!settings.evaluation) return EvaluationThread::Measure();
+  TRY(Dataset data, load_dataset(settings.evaluation->data, inputs.package.description));
+  return make_measure(settings, inputs, std::move(data));
+}
+
+Result<Learning> make_learning(const GatewaySettings& settings, GatewayInputs& inputs,
+                               const GuardNeeds& needs) {
+  Learning learning;
+  const bool evaluate = inputs.evaluation.has_value();
   if (needs.reference) {
-    TRY(learning.reference_trainer, make_onnx_trainer(runtime, inputs.package, options));
+    TRY(learning.reference_trainer, make_trainer(settings, inputs.package));
     // What a client sends sums over all its steps; a class update of the same size is compared with it.
     const std::size_t batch = settings.training.batch_size * std::size_t{settings.training.local_steps};
     learning.reference = std::make_unique<TrustedSetReference>(*learning.reference_trainer, *inputs.trusted,
                                                                1, needs.reference_per_class ? batch : 0);
   }
   if (evaluate) {
-    TRY(learning.evaluation_trainer, make_onnx_trainer(runtime, inputs.package, options));
-    learning.measure = [&trainer = *learning.evaluation_trainer, &data = *inputs.evaluation,
-                        samples = settings.evaluation->samples, measured_on = statistics_samples(inputs)](
-                           std::span<const float> parameters) -> Result<double> {
-      std::vector<float> statistics;
-      if (!measured_on.empty()) {
-        TRY(statistics, measure_statistics(trainer, parameters, measured_on));
-      }
-      return data.regression() ? mean_squared_error(trainer, parameters, data, samples, statistics)
-                               : test_error(trainer, parameters, data, samples, statistics);
-    };
+    TRY(learning.measure, make_measure(settings, inputs, std::move(*inputs.evaluation)));
   }
   return learning;
 }
@@ -146,12 +165,23 @@ void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-Status run(GatewaySettings settings, bool only_test) {
+/// Runs `gateway` until a signal ends it; SIGHUP reads the settings again.
+Status run_until_signal(Gateway& gateway, GatewayReload& reload) {
+  TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); },
+                                           [&] {
+                                             if (auto change = reload.read()) {
+                                               gateway.change(std::move(*change));
+                                             }
+                                           }));
+  return gateway.run();
+}
+
+Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
   const std::span<const GuardKind> kinds = all_guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;
-  TRY(const GatewayInputs inputs, read_gateway_inputs(settings));
+  TRY(GatewayInputs inputs, read_gateway_inputs(settings));
   const ModelDescription& model = inputs.package.description;
   TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
@@ -179,10 +209,11 @@ Status run(GatewaySettings settings, bool only_test) {
   TRY(auto recording, start_recording(settings, model, guard_options, options, aggregator));
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
-  judge.count_voters(
-      {.silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
-       .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); },
-       .enrolled_names = [&registry] { return registry->enrolled_names(); }});
+  const VoterRules voters = {
+      .silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
+      .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); },
+      .enrolled_names = [&registry] { return registry->enrolled_names(); }};
+  judge.count_voters(voters);
   TRY_STATUS(first_reference(judge, learning.reference.get()));
   std::unique_ptr<HistoryStore> history;
   if (settings.keep_history) {
@@ -204,8 +235,24 @@ Status run(GatewaySettings settings, bool only_test) {
                    .history = std::move(history),
                    .clock = clock,
                    .log = log});
-  TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));
-  return gateway.run();
+  GatewayReload reload(
+      {.file = file,
+       .settings = settings,
+       .kinds = kinds,
+       .model = model,
+       .has_trusted = learning.reference != nullptr,
+       .has_classes = needs.reference_per_class,
+       .measure = learning.measure,
+       .voters = voters,
+       .enrolled = [&registry] { return registry->enrolled(); },
+       .make_measure = [&inputs](const GatewaySettings& fresh) { return measure_again(fresh, inputs); },
+       .record =
+           [&model](const GatewaySettings& fresh, const GuardSettings& guard_settings,
+                    const AggregatorOptions& changed, const Aggregator& current) {
+             return start_recording(fresh, model, guard_settings, changed, current);
+           },
+       .log = log});
+  return run_until_signal(gateway, reload);
 }
 
 int report(const Error& error) {
@@ -234,9 +281,11 @@ int main(int argc, char** argv) {
   }
   keep_freed_memory();
   try {
-    const auto settings = read_gateway_settings(config);
+    auto file = ConfigFile::read(config);
+    if (!file) return report(file.error());
+    const auto settings = read_gateway_settings(*file);
     if (!settings) return report(settings.error());
-    const Status done = run(*settings, only_test);
+    const Status done = run(*file, *settings, only_test);
     if (!done.ok()) return report(done.error());
     if (only_test) std::printf("%s: the configuration is in order\n", config.c_str());
     return 0;

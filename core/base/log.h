@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -27,12 +28,13 @@ class LogSink {
 class StderrLog final : public LogSink {
  public:
   explicit StderrLog(LogLevel threshold = LogLevel::kInfo) : threshold_(threshold) {}
+  void set_threshold(LogLevel threshold) { threshold_ = threshold; }
   void write(LogLevel level, std::string_view line) override;
   /// Facts are information: a higher threshold drops them, too.
   void fact(std::string_view line) override;
 
  private:
-  LogLevel threshold_;
+  std::atomic<LogLevel> threshold_;
 };
 
 }  // namespace aflguard

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -38,6 +39,35 @@ std::string shown(const ConfigValue& value) {
     std::string operator()(const ConfigValue::Other& other) const { return other.kind; }
   };
   return std::visit(Show{}, value.value);
+}
+
+/// The whole value, so that two of them can be compared.
+std::string value_text(const ConfigValue& value) {
+  struct Write {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::int64_t n) const {
+      const auto number = static_cast<double>(n);  // 1 and 1.0 are one value
+      return std::abs(number) < 1e15 ? (*this)(number) : std::to_string(n);
+    }
+    std::string operator()(double n) const {
+      std::array<char, 40> text{};
+      std::snprintf(text.data(), text.size(), "%.17g", n);
+      return text.data();
+    }
+    std::string operator()(const std::string& text) const { return "\"" + text + "\""; }
+    std::string operator()(const ConfigValue::Array& array) const {
+      std::string text = "[";
+      for (const ConfigValue& entry : array) text += value_text(entry) + ",";
+      return text + "]";
+    }
+    std::string operator()(const ConfigValue::Table& table) const {
+      std::string text = "{";
+      for (const auto& [key, entry] : table) text += key + "=" + value_text(entry) + ",";
+      return text + "}";
+    }
+    std::string operator()(const ConfigValue::Other& other) const { return other.kind; }
+  };
+  return std::visit(Write{}, value.value);
 }
 
 std::string section_text(const std::string& section) {
@@ -128,6 +158,19 @@ Result<ConfigFile> ConfigFile::parse(std::string_view text, const fs::path& path
   state->path = path;
   state->document = std::move(document);
   return ConfigFile(std::move(state));
+}
+
+std::map<std::string, std::string> ConfigFile::values() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, value] : *state_->document.as_table()) {
+    const ConfigValue::Table* section = value.as_table();
+    if (section == nullptr) {
+      all.emplace(name, value_text(value));
+      continue;
+    }
+    for (const auto& [key, entry] : *section) all.emplace("[" + name + "] " + key, value_text(entry));
+  }
+  return all;
 }
 
 ConfigTable ConfigFile::root() {

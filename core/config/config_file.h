@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,9 @@ class ConfigFile final {
 
   /// (section, key) of everything that was asked for, e.g. to check that an example file mentions it all.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> known_keys() const;
+
+  /// What the file has, as "[section] key" with one text for its value: equal texts are equal values.
+  [[nodiscard]] std::map<std::string, std::string> values() const;
 
   [[nodiscard]] const std::filesystem::path& path() const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "edge_client/training/quiet_hours.h"
@@ -28,8 +29,18 @@ class TrainingSchedule final {
   /// A training that began at `started` has used `cpu` of processor time.
   void trained(Steady::time_point started, Steady::duration cpu);
 
+  /// Other settings from now on; they also decide when the training after the last one may start.
+  void change(ScheduleSettings settings);
+
  private:
+  void plan();
+
   ScheduleSettings settings_;
+  struct Training {
+    Steady::time_point started{};
+    Steady::duration cpu{};
+  };
+  std::optional<Training> last_;
   Steady::time_point earliest_{};
 };
 

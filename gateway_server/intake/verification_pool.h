@@ -63,6 +63,7 @@ class VerificationPool final {
 
   /// Refuses as overloaded when the queue is full, or this device's part of it.
   void submit(ReceivedEnvelope envelope);
+  void set_device_updates(std::size_t device_updates) { places_.set_limit(device_updates); }
   /// Finishes what waits, takes nothing more, and joins the workers.
   void stop();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }

@@ -99,6 +99,13 @@ void JudgeThread::handle(const EvaluationRecord& evaluation) {
   }
 }
 
+/// What was judged before is stored under the settings that it was judged by.
+void JudgeThread::handle(JudgeChange change) {
+  if (judge_.has_pending() && !commit()) return;  // the gateway stops
+  reference_share_ = change.reference_share;
+  judge_.change(std::move(change));
+}
+
 bool JudgeThread::commit() {
   while (true) {
     const auto begin = clock_.steady();

@@ -42,6 +42,16 @@ struct PipelineParts {
   LogSink& log;
 };
 
+/// What can change while the pipeline runs; checked before.
+struct PipelineChange {
+  GatewaySettings::Limits limits;
+  GatewaySettings::Replies replies;
+  ModelMessage terms;
+  JudgeChange judge;
+  EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  GatewaySettings::Seconds evaluation_interval{10};
+};
+
 /// A signed message, ready to leave.
 struct SealedReply {
   std::string device;  ///< whom the verdict is for; empty: the model, for the retained topic
@@ -73,6 +83,8 @@ class UpdatePipeline final : private JudgeListener {
   void tick(Time now);
   /// Devices were enrolled or revoked.
   void voters_changed(BookNews news) { judging_.submit(VotersChanged{std::move(news)}); }
+  /// From the thread that calls everything but accept() and tick().
+  void change(PipelineChange change);
 
   [[nodiscard]] std::optional<SealedReply> next_sealed();
   /// Durable verdicts, to show to people. When very many come at once, some are left out.
@@ -103,8 +115,14 @@ class UpdatePipeline final : private JudgeListener {
   void wait_for_room();
   [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
   void refuse(RefusedUpdate refused);
+  /// By the thread that calls accept() and tick(), which owns what these limits bound.
+  void take_limits();
 
   PipelineParts parts_;
+  std::mutex mutex_;
+  std::optional<GatewaySettings::Limits> fresh_limits_;  ///< not yet taken
+  GatewaySettings::Limits limits_;                       ///< of accept() and tick()
+  std::atomic<std::size_t> outbox_limit_;
   EnvelopeOpener opener_;
   ReplySigner signer_;
   PieceAssembler assembler_;
@@ -121,7 +139,7 @@ class UpdatePipeline final : private JudgeListener {
 
   // In the order in which they may use each other.
   ReplyThread replies_;
-  std::optional<EvaluationThread> evaluation_;
+  EvaluationThread evaluation_;
   JudgeThread judging_;
   std::optional<ReferenceThread> references_;
   VerificationPool verifying_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "core/base/identifier.h"
 #include "core/config/config_file.h"
@@ -149,6 +150,10 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
 
 Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& path) {
   TRY(auto file, ConfigFile::read(path));
+  return read_gateway_settings(file);
+}
+
+Result<GatewaySettings> read_gateway_settings(ConfigFile& file) {
   GatewaySettings settings;
   read_fleet(file, settings);
   read_learning(file, settings);
@@ -157,6 +162,36 @@ Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& path)
   read_limits(file, settings);
   TRY_STATUS(file.finish());
   return settings;
+}
+
+const std::set<std::string>& live_gateway_keys() {
+  static const std::set<std::string> kKeys = {"[training] learning_rate",
+                                              "[guard]",
+                                              "[evaluation]",
+                                              "[limits] memory_bytes",
+                                              "[limits] inbox_bytes",
+                                              "[limits] device_bytes",
+                                              "[limits] waiting_bytes",
+                                              "[limits] device_updates",
+                                              "[limits] outbox_bytes",
+                                              "[limits] silence_seconds",
+                                              "[replies] models_per_second",
+                                              "[replies] retained_model_interval_seconds",
+                                              "[log] level"};
+  return kKeys;
+}
+
+void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running) {
+  running.training.learning_rate = fresh.training.learning_rate;
+  running.guard = fresh.guard;
+  running.evaluation = fresh.evaluation;
+  const GatewaySettings::Limits former = std::exchange(running.limits, fresh.limits);
+  running.limits.update_bytes = former.update_bytes;
+  running.limits.waiting_updates = former.waiting_updates;
+  running.limits.workers = former.workers;
+  running.replies.models_per_second = fresh.replies.models_per_second;
+  running.replies.retained_model_interval = fresh.replies.retained_model_interval;
+  running.log_level = fresh.log_level;
 }
 
 std::string guard_text(const GatewaySettings& settings) {

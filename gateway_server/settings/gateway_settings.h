@@ -10,6 +10,7 @@
 #include "core/aggregation/guard_kind.h"
 #include "core/base/log.h"
 #include "core/base/result.h"
+#include "core/config/config_file.h"
 #include "core/encoding/encoding.h"
 #include "core/learning/dataset_files.h"
 
@@ -107,7 +108,13 @@ struct GatewaySettings {
 };
 
 /// kInvalidInput with file, line and what to do for the first thing that is wrong.
+[[nodiscard]] Result<GatewaySettings> read_gateway_settings(ConfigFile& file);
 [[nodiscard]] Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& file);
+
+/// Keys and sections that can change while a gateway runs, as RunningConfig knows them.
+[[nodiscard]] const std::set<std::string>& live_gateway_keys();
+/// Copies what these keys say from `fresh` into the settings that a gateway works with.
+void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running);
 
 /// The rule and everything that its state depends on, as one text.
 [[nodiscard]] std::string guard_text(const GatewaySettings& settings);

@@ -110,6 +110,13 @@ void GatewayTelemetry::take_back_summary(const std::string& device) {
   parts_.retain({.topic = parts_.topics.device_summary(device), .payload = {}, .retained = true});
 }
 
+void GatewayTelemetry::settings_changed(const std::string& guard, const std::string& text) {
+  parts_.name.guard = guard;
+  collector_.set_guard(guard);
+  if (health_.connected()) publish_state();
+  events_.tell("settings", "", text);
+}
+
 void GatewayTelemetry::tick(Time now) {
   if (history_due_.due(now) && history_) history_->close_step(totals());
   follow_store();

@@ -72,6 +72,9 @@ class GatewayTelemetry final {
   /// Takes back what is published of devices that are not enrolled any more, and announces new ones.
   void follow_book(const BookNews& news);
 
+  /// The gateway works with other settings, `text` says which.
+  void settings_changed(const std::string& guard, const std::string& text);
+
   /// Publishes what is due.
   void tick(Time now);
   /// Sends answers to questions, as many as the bus takes.

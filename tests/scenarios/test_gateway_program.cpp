@@ -1,5 +1,7 @@
 #include <csignal>
 
+#include "core/aggregation/guards/all_guards.h"
+#include "core/recording/replay.h"
 #include "tests/scenarios/live_fleet.h"
 
 using namespace aflguard;
@@ -128,4 +130,71 @@ TEST("A guard with other settings, or other defaults, keeps the model and starts
   const VerdictMessage verdict = device.insist(device.update(2, 1, -0.125F));
   TEST_ASSERT_TRUE(verdict.accepted);
   TEST_ASSERT_EQUAL_UINT64(2, verdict.version);
+}
+
+namespace {
+
+void reload(LiveFleet& fleet, const std::string& logged) {
+  const std::size_t before = fleet.count_in_log(logged);
+  ::kill(fleet.gateway_pid(), SIGHUP);
+  fleet.wait_for_log(logged, before + 1);
+}
+
+}  // namespace
+
+TEST("SIGHUP: lambda, learning rate and guard change while the gateway runs, and a replay agrees") {
+  LiveFleet fleet({.guard = "aflguard",
+                   .guard_extra = "lambda = 1e6\n",
+                   .gateway_extra = "[recording]\n",
+                   .learning_rate = 0.01});
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0)).accepted);
+  fleet.change_config("lambda = 1e6", "lambda = 1e-6");
+  reload(fleet, "settings read again: in force now: [guard] lambda");
+  // The change goes the way of the updates: what is judged after it was read may still be before it.
+  std::uint64_t sequence = 2;
+  while (device.insist(device.update(sequence, 0, 0.5F)).accepted) ++sequence;
+  fleet.change_config("name = \"aflguard\"", "name = \"asyncsgd\"");
+  fleet.change_config("learning_rate = 0.01", "learning_rate = 2.0");
+  reload(fleet, "settings read again: in force now: [guard] name, [training] learning_rate");
+  VerdictMessage verdict;
+  do {
+    const float before = fleet.stored_model()[0];
+    verdict = device.insist(device.update(++sequence, 0, 1));
+    if (verdict.accepted && verdict.model) {
+      TEST_ASSERT_EQUAL_FLOAT(before - 2, verdict.model->vector[0]);
+      TEST_ASSERT_EQUAL_DOUBLE(2.0, verdict.model->learning_rate);
+    }
+  } while (!verdict.accepted);
+  TEST_ASSERT_EQUAL_INT(0, fleet.end_gateway(SIGTERM));
+  const auto replay = replay_recording(fleet.path() / "recording", all_guards());
+  ASSERT_OK(replay);
+  TEST_ASSERT_EQUAL_UINT64(0, replay->disagreed);
+  TEST_ASSERT_EQUAL_UINT64(0, replay->not_recorded);
+  TEST_ASSERT_EQUAL_UINT64(3, replay->segments);
+  TEST_ASSERT_EQUAL_UINT64(fleet.history().size(), replay->updates);
+  fleet.start_gateway();  // the store knows which guard its state is of
+  TEST_ASSERT_EQUAL_size_t(0, fleet.count_in_log("what the guard remembered does not"));
+}
+
+TEST(
+    "SIGHUP with a file that is not valid changes nothing and says why; keys that need a restart are named") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  fleet.change_config("learning_rate = ", "learning_rate = -");
+  reload(fleet, "settings stay as they are: ");
+  ASSERT_CONTAINS(fleet.gateway_log(), "[training] learning_rate is -");
+  fleet.change_config("learning_rate = -", "learning_rate = ");
+  fleet.change_config("name = \"asyncsgd\"", "name = \"span-guard\"");
+  reload(fleet, "settings stay as they are: ");
+  fleet.change_config("name = \"span-guard\"", "name = \"asyncsgd\"");
+  fleet.change_config("batch_size = ", "batch_size = 1");
+  reload(fleet, "settings read again: in force after a restart: [training] batch_size");
+  const VerdictMessage verdict = device.insist(device.update(1, 0, 0.25F));
+  TEST_ASSERT_TRUE(verdict.accepted);
+  TEST_ASSERT_EQUAL_FLOAT(-0.25F, fleet.stored_model()[0]);
 }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "core/base/log.h"
+#include "core/config/running_config.h"
+#include "edge_client/client_config.h"
+#include "edge_client/client_engine.h"
+
+namespace aflguard::edge {
+
+/// What of a configuration can change while the client runs.
+[[nodiscard]] LiveSettings live_settings(const ClientConfig& config);
+
+/// Reads client.toml again when it is asked to, and says in the log what that changes. A file that is not
+/// valid changes nothing.
+class SettingsReload final {
+ public:
+  /// `file`: what the client started with. `log` is borrowed; its threshold follows [log] level.
+  SettingsReload(const ConfigFile& file, std::filesystem::path state_folder, StderrLog& log);
+
+  /// From any thread.
+  void read();
+  /// Settings that were read and not yet taken. From any thread.
+  [[nodiscard]] std::optional<LiveSettings> take();
+
+ private:
+  const std::filesystem::path path_;
+  const std::filesystem::path state_folder_;
+  StderrLog& log_;
+  std::mutex mutex_;
+  RunningConfig running_;
+  std::optional<LiveSettings> fresh_;
+};
+
+}  // namespace aflguard::edge
