@@ -5,10 +5,10 @@
 namespace aflguard::edge {
 namespace {
 
-// What live_settings() and the log take from the file.
-const std::set<std::string> kLive = {
-    "[training] interval_seconds", "[training] quiet_hours",    "[training] cpu_limit", "[training] encoding",
-    "[broker] answer_seconds",     "[status] interval_seconds", "[log] level"};
+// What live_settings() takes from the file.
+const std::set<std::string> kLive = {"[training] interval_seconds", "[training] quiet_hours",
+                                     "[training] cpu_limit",        "[training] encoding",
+                                     "[broker] answer_seconds",     "[status] interval_seconds"};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ LiveSettings live_settings(const ClientConfig& config) {
           .encoding = config.encoding};
 }
 
-SettingsReload::SettingsReload(const ConfigFile& file, std::filesystem::path state_folder, StderrLog& log)
+SettingsReload::SettingsReload(const ConfigFile& file, std::filesystem::path state_folder, LogSink& log)
     : path_(file.path()), state_folder_(std::move(state_folder)), log_(log), running_(file, kLive) {}
 
 void SettingsReload::read() {
@@ -30,7 +30,6 @@ void SettingsReload::read() {
     return log_.error("settings stay as they are: " + valid.error().message);
   }
   const std::lock_guard lock(mutex_);
-  log_.set_threshold(config.log_level);
   log_.info(running_.follow(*file).text());
   fresh_ = live_settings(config);
 }

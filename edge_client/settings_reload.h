@@ -18,8 +18,8 @@ namespace aflguard::edge {
 /// valid changes nothing.
 class SettingsReload final {
  public:
-  /// `file`: what the client started with. `log` is borrowed; its threshold follows [log] level.
-  SettingsReload(const ConfigFile& file, std::filesystem::path state_folder, StderrLog& log);
+  /// `file`: what the client started with. `log` is borrowed.
+  SettingsReload(const ConfigFile& file, std::filesystem::path state_folder, LogSink& log);
 
   /// From any thread.
   void read();
@@ -29,7 +29,7 @@ class SettingsReload final {
  private:
   const std::filesystem::path path_;
   const std::filesystem::path state_folder_;
-  StderrLog& log_;
+  LogSink& log_;
   std::mutex mutex_;
   RunningConfig running_;
   std::optional<LiveSettings> fresh_;

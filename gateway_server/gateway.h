@@ -32,6 +32,7 @@ struct GatewayParts {
   ReferenceSource* reference = nullptr;             ///< null when the guard needs none
   EvaluationThread::Measure measure = {};           ///< empty: no evaluation
   std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
+  std::string trusted_set_problem = {};             ///< empty: the trusted samples are in order
   const Clock& clock;
   LogSink& log;
 };

@@ -50,7 +50,6 @@ std::optional<GatewayChange> GatewayReload::read() {
     return stay(change.error());
   }
   parts_.settings = std::move(settings);
-  parts_.log.set_threshold(parts_.settings.log_level);
   const ConfigChanges changes = running_.follow(*file);
   change->text = changes.text();
   parts_.log.info(change->text);

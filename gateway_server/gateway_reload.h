@@ -28,7 +28,7 @@ class GatewayReload final {
     std::function<Result<std::unique_ptr<RecordingWriter>>(const GatewaySettings&, const GuardSettings&,
                                                            const AggregatorOptions&, const Aggregator&)>
         record;
-    StderrLog& log;
+    LogSink& log;
   };
 
   explicit GatewayReload(Parts parts);

@@ -17,6 +17,7 @@
 #include "gateway_server/gateway.h"
 #include "gateway_server/gateway_reload.h"
 #include "gateway_server/settings/gateway_inputs.h"
+#include "gateway_server/settings/trusted_set_check.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
 
@@ -149,6 +150,16 @@ Result<Learning> make_learning(const GatewaySettings& settings, GatewayInputs& i
   return learning;
 }
 
+/// For --test-config: a rate that diverges on the trusted samples alone would do so on the fleet's.
+Status check_learning_rate(const GatewaySettings& settings, const GatewayInputs& inputs,
+                           const Learning& learning) {
+  const double samples = static_cast<double>(settings.training.batch_size) * settings.training.local_steps;
+  TRY(const std::string problem,
+      learning_rate_problem(*learning.reference_trainer, *inputs.trusted, inputs.initial,
+                            settings.training.learning_rate, samples));
+  return problem.empty() ? Status() : invalid_input(problem);
+}
+
 Status first_reference(UpdateJudge& judge, ReferenceSource* source) {
   const Aggregator& aggregator = judge.aggregator();
   if (source == nullptr || aggregator.installed_reference() != nullptr) return {};
@@ -194,7 +205,10 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
   const GuardNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
-  if (only_test) return {};
+  const std::string trusted_problem =
+      needs.reference ? trusted_set_problem(*inputs.trusted, model) : std::string();
+  if (!trusted_problem.empty()) log.warning(trusted_problem);
+  if (only_test) return needs.reference ? check_learning_rate(settings, inputs, learning) : Status();
 
   TRY(auto store, SqliteStore::open({.file = settings.store.file,
                                      .fleet = settings.fleet,
@@ -233,6 +247,7 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
                    .reference = learning.reference.get(),
                    .measure = learning.measure,
                    .history = std::move(history),
+                   .trusted_set_problem = trusted_problem,
                    .clock = clock,
                    .log = log});
   GatewayReload reload(

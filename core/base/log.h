@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -28,13 +27,12 @@ class LogSink {
 class StderrLog final : public LogSink {
  public:
   explicit StderrLog(LogLevel threshold = LogLevel::kInfo) : threshold_(threshold) {}
-  void set_threshold(LogLevel threshold) { threshold_ = threshold; }
   void write(LogLevel level, std::string_view line) override;
   /// Facts are information: a higher threshold drops them, too.
   void fact(std::string_view line) override;
 
  private:
-  std::atomic<LogLevel> threshold_;
+  LogLevel threshold_;
 };
 
 }  // namespace aflguard

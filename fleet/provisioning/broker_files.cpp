@@ -111,8 +111,9 @@ std::string broker_access_list(const FleetSettings& settings, const std::vector<
   const std::string fleet = "aflguard/v1/" + settings.name + "/";
   std::string text =
       "# Made by `aflguard device ...` and `aflguard fleet ...`: changes here are lost.\n\n"
+      "# It takes back what the broker keeps of devices that were revoked.\n"
       "user gateway\n" +
-      line("topic read", fleet + "up/+/update") + line("topic read", fleet + "up/+/status") +
+      line("topic read", fleet + "up/+/update") + line("topic readwrite", fleet + "up/+/status") +
       line("topic read", fleet + "ask/+/history") + line("topic write", fleet + "down/+/verdict") +
       line("topic write", fleet + "model") + line("topic write", fleet + "gateway/status") +
       line("topic write", fleet + "gateway/metrics") + line("topic write", fleet + "gateway/devices/+") +

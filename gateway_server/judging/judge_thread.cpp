@@ -89,8 +89,8 @@ void JudgeThread::handle(ReferenceReady ready) {
     log_.error(installed.error().message);
     return;
   }
-  ++counters_.references;
   note_reference();
+  ++counters_.references;
 }
 
 void JudgeThread::handle(const EvaluationRecord& evaluation) {
@@ -177,6 +177,7 @@ void JudgeThread::note_reference() {
   const ReferenceUpdate* reference = judge_.aggregator().installed_reference();
   if (reference == nullptr) return;
   counters_.reference_version = static_cast<std::int64_t>(reference->version);
+  counters_.reference_loss = reference->loss;
   if (const auto came = judge_.reference_time()) counters_.reference_ms = milliseconds(*came);
 }
 

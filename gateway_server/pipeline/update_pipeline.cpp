@@ -99,6 +99,7 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
           [this](const EvaluationRecord& done) {
             parts_.counters.test_error = done.test_error;
             parts_.counters.evaluated_version = done.version;
+            ++parts_.counters.evaluations;
             judging_.submit(done);
           },
           parts_.clock, parts_.log),

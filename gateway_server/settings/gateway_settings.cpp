@@ -176,8 +176,7 @@ const std::set<std::string>& live_gateway_keys() {
                                               "[limits] outbox_bytes",
                                               "[limits] silence_seconds",
                                               "[replies] models_per_second",
-                                              "[replies] retained_model_interval_seconds",
-                                              "[log] level"};
+                                              "[replies] retained_model_interval_seconds"};
   return kKeys;
 }
 
@@ -191,7 +190,6 @@ void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running) 
   running.limits.workers = former.workers;
   running.replies.models_per_second = fresh.replies.models_per_second;
   running.replies.retained_model_interval = fresh.replies.retained_model_interval;
-  running.log_level = fresh.log_level;
 }
 
 std::string guard_text(const GatewaySettings& settings) {

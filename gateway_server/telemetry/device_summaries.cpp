@@ -52,10 +52,18 @@ void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
       {from_milliseconds(update.time_ms), verdict.distance, verdict.bound, verdict.accepted});
   if (entry.recent.size() > kMaxRecentVerdicts) entry.recent.pop_front();
   average_in(entry.rejected_share, entry.verdicts, verdict.accepted ? 0 : 1);
+  judge_sender(entry);
   if (const auto ratio = ratio_of(verdict.distance, verdict.bound)) {
     average_in(entry.ratio, entry.ratios, *ratio);
   }
   make_due(update.device, entry, now);
+}
+
+void DeviceSummaries::judge_sender(Entry& entry) {
+  const bool suspicious = entry.verdicts >= kFewestVerdicts && entry.rejected_share >= kSuspiciousShare;
+  if (suspicious && !entry.suspicious) ++suspicious_;
+  if (!suspicious && entry.suspicious) --suspicious_;
+  entry.suspicious = suspicious;
 }
 
 void DeviceSummaries::refused(const std::string& device, std::uint64_t count, Time now) {
@@ -73,6 +81,7 @@ void DeviceSummaries::state_changed(const std::string& device, DeviceState state
 bool DeviceSummaries::forget(std::string_view device) {
   const auto entry = entries_.find(device);
   if (entry == entries_.end()) return false;
+  if (entry->second.suspicious) --suspicious_;
   if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
   entries_.erase(entry);
   return true;
@@ -85,6 +94,7 @@ std::vector<std::string> DeviceSummaries::forget_unless(const std::function<bool
       ++entry;
       continue;
     }
+    if (entry->second.suspicious) --suspicious_;
     if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
     gone.push_back(entry->first);
     entry = entries_.erase(entry);
@@ -138,7 +148,7 @@ DeviceSummary DeviceSummaries::summary(const std::string& device, const Entry& e
   summary.accepted = entry.accepted;
   summary.rejected = entry.rejected;
   summary.refused = entry.refused;
-  if (entry.verdicts > 0) summary.recent_rejected_share = entry.rejected_share;
+  if (entry.verdicts >= kFewestVerdicts) summary.recent_rejected_share = entry.rejected_share;
   if (entry.last) summary.last = last_verdict(*entry.last);
   summary.recent.assign(entry.recent.begin(), entry.recent.end());
   if (entry.ratios > 0) summary.distance_ratio = entry.ratio;

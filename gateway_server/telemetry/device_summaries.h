@@ -39,6 +39,8 @@ class DeviceSummaries final {
   bool forget(std::string_view device);
   /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
+  /// Devices of whose recent updates at least half were rejected.
+  [[nodiscard]] std::size_t suspicious() const { return suspicious_; }
   /// Everything is to be published again: there is a new broker.
   void all_due(Time now);
 
@@ -62,6 +64,7 @@ class DeviceSummaries final {
     double rejected_share = 0;
     std::uint64_t ratios = 0;
     double ratio = 0;
+    bool suspicious = false;
     Time told{};
     std::optional<Time> due;
   };
@@ -69,7 +72,10 @@ class DeviceSummaries final {
   [[nodiscard]] static DeviceSummary summary(const std::string& device, const Entry& entry, WallTime wall);
   [[nodiscard]] static std::optional<double> trend(const Entry& entry);
 
+  void judge_sender(Entry& entry);
+
   RateBudget budget_;
+  std::size_t suspicious_ = 0;
   std::map<std::string, Entry, std::less<>> entries_;
   std::set<std::pair<Time, std::string>> queue_;  ///< by when they are due
 };

@@ -2,6 +2,7 @@
 
 #include "core/aggregation/guards/all_guards.h"
 #include "core/recording/replay.h"
+#include "core/system/child_process.h"
 #include "tests/scenarios/live_fleet.h"
 
 using namespace aflguard;
@@ -197,4 +198,35 @@ TEST(
   const VerdictMessage verdict = device.insist(device.update(1, 0, 0.25F));
   TEST_ASSERT_TRUE(verdict.accepted);
   TEST_ASSERT_EQUAL_FLOAT(-0.25F, fleet.stored_model()[0]);
+}
+
+TEST(
+    "A learning rate that diverges is found by --test-config, and on a running gateway by what the guard "
+    "still takes") {
+  LiveFleet fleet({.guard = "aflguard",
+                   .guard_extra = "lambda = 1e6\nreference_interval = 1\nreference_share = 1\n",
+                   .learning_rate = 0.1});
+  const auto checked = [&] {
+    return run_program({LiveFleet::gateway_program(), "--config", fleet.config().string(), "--test-config"},
+                       fleet.path());
+  };
+  TEST_ASSERT_EQUAL_INT(0, checked().value().exit_code);
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  std::uint64_t sequence = 0;
+  float value = 1;
+  while (fleet.count_in_log("the model diverges") == 0 && sequence < 200) {
+    (void)device.insist(device.update(++sequence, sequence - 1, value));
+    value *= -1.7F;  // each step goes further beyond the best model than the one before
+  }
+  fleet.wait_for_log("the model diverges");
+  fleet.wait_for_state("alert");
+  (void)fleet.wait_for_metrics([](const std::string& text) {
+    return nlohmann::json::parse(text).at("troubles").dump().find("reference") != std::string::npos;
+  });
+  fleet.change_config("learning_rate = 0.1", "learning_rate = 9.1");
+  const ProgramOutcome diverges = checked().value();
+  TEST_ASSERT_EQUAL_INT(1, diverges.exit_code);
+  ASSERT_CONTAINS(diverges.output, "[training] learning_rate 9.1 is too high");
 }
