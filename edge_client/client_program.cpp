@@ -12,8 +12,11 @@
 #include "core/base/sha256.h"
 #include "core/base/version.h"
 #include "core/envelope/model_hash.h"
+#include "core/identity/pem_limit.h"
+#include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
+#include "core/system/atomic_file.h"
 #include "core/system/service_notify.h"
 #include "core/system/stop_signal.h"
 #include "core/telemetry/device_status.h"
@@ -21,7 +24,9 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
+#include "edge_client/identity.h"
 #include "edge_client/predict.h"
+#include "edge_client/renewing/certificate_renewal.h"
 #include "edge_client/settings_reload.h"
 #include "edge_client/status/board_readings.h"
 
@@ -37,6 +42,8 @@ constexpr std::chrono::seconds kConnectTimeout(30);
 /// Events that are handled in a row before the engine gets its turn.
 constexpr int kEventsPerTurn = 256;
 constexpr std::chrono::milliseconds kBetweenCollections(500);
+
+enum class Ending : std::uint8_t { kStopped, kRenewed };
 
 /// What the configuration names, loaded and checked.
 struct Loaded {
@@ -81,6 +88,41 @@ Result<ModelPackage> export_parts(const ClientConfig& config, const ModelPackage
   parts.inference_graph = package.inference_graph;
   parts.calibration = package.calibration;
   return parts;
+}
+
+/// A certificate that the fleet's authority gave this device for that key.
+Result<Certificate> check_renewed(const ClientConfig& config, const std::string& certificate_pem,
+                                  const std::string& key_pem) {
+  TRY(const MbedtlsSigner signer, MbedtlsSigner::from_pem(key_pem));
+  TRY(const Certificate certificate, read_certificate_pem(certificate_pem));
+  TRY_STATUS(check_identity(certificate, signer.public_key(), config.device, SystemClock().wall()));
+  TRY(const std::string ca, read_text_file(config.ca, kMaxPemBytes));
+  TRY_STATUS(check_issuer(certificate_pem, ca));
+  return certificate;
+}
+
+RenewalSettings renewal_settings(const ClientConfig& config, const DeviceIdentity& identity) {
+  return {config.fleet, config.device, identity.certificate, config.state_folder};
+}
+
+RenewalParts renewal_parts(const ClientConfig& config, MessageBus& bus, EnvelopeSealer& sealer,
+                           const Clock& clock, LogSink& log) {
+  return {.bus = bus,
+          .sealer = sealer,
+          .clock = clock,
+          .log = log,
+          .new_key = []() -> Result<std::string> {
+            TRY(const MbedtlsSigner made, MbedtlsSigner::generate());
+            return made.private_pem();
+          },
+          .request_for = [device = config.device](const std::string& key_pem) -> Result<std::string> {
+            TRY(const MbedtlsSigner key, MbedtlsSigner::from_pem(key_pem));
+            return make_certificate_request(key, device);
+          },
+          .check =
+              [&config](const std::string& certificate_pem, const std::string& key_pem) {
+                return check_renewed(config, certificate_pem, key_pem);
+              }};
 }
 
 Result<Loaded> load(const ClientConfig& config, LogSink& log) {
@@ -217,12 +259,15 @@ Result<TopicRowsParts> start_topic(const ClientConfig& config, LogSink& log) {
 /// What stands beside the engine and works in its loop.
 struct BesideEngine {
   ModelExport& model_export;
+  CertificateRenewal& renewal;
   TopicRows* topic_rows;  ///< may be null
 
   /// Does what is due; when to come again.
   steady_clock::time_point step(ClientEngine& engine) {
     auto due = model_export.step(engine.model());
     engine.report(Alert::kExport, model_export.problem());
+    due = std::min<steady_clock::time_point>(due, renewal.step());
+    if (!renewal.problem().empty()) engine.report(Alert::kCertificate, renewal.problem());
     if (topic_rows != nullptr) {
       const Status collected = topic_rows->collect();
       engine.report(Alert::kSamples, collected.ok() ? std::string() : collected.error().message);
@@ -235,7 +280,7 @@ struct BesideEngine {
 void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, const StopSignal& stop,
                 SettingsReload& reload, Watchdog& watchdog) {
   ServiceStatus service;
-  while (!stop.requested()) {
+  while (!stop.requested() && !beside.renewal.renewed()) {
     watchdog.beat();
     if (const auto settings = reload.take()) engine.change(*settings);
     const auto beside_due = beside.step(engine);
@@ -243,12 +288,13 @@ void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, cons
     service.show(engine.status());
     auto event = bus.next_event(std::min(due, watchdog.next()));
     for (int i = 0; event && i < kEventsPerTurn && !stop.requested(); ++i) {
+      beside.renewal.notice(*event);
       engine.handle(std::move(*event));
       event = bus.next_event({});
     }
     if (event) engine.handle(std::move(*event));
   }
-  notify_stopping();
+  if (stop.requested()) notify_stopping();
   engine.say_goodbye();
   const auto deadline = steady_clock::now() + kGoodbye;
   while (!engine.goodbye_said()) {
@@ -259,7 +305,10 @@ void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, cons
   bus.stop();
 }
 
-Status run(const ClientProgram& program, const ClientConfig& config, SettingsReload& reload, LogSink& log) {
+/// Until a signal, or until there is a new identity to go on with.
+Result<Ending> run_once(const ClientProgram& program, const ClientConfig& given, SettingsReload& reload,
+                        LogSink& log) {
+  const ClientConfig config = with_renewed_identity(given, log);
   TRY(Loaded loaded, load(config, log));
   TRY(UpdateSpool spool, UpdateSpool::open(config.state_folder));
   TRY(const FleetTopics topics, FleetTopics::create(config.fleet));
@@ -292,13 +341,24 @@ Status run(const ClientProgram& program, const ClientConfig& config, SettingsRel
   ModelExport model_export(config.model_export, config.fleet, std::move(loaded.export_parts), *loaded.trainer,
                            clock, log);
   TRY(TopicRowsParts topic, start_topic(config, log));
-  run_engine(engine, {model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, reload, watchdog);
+  CertificateRenewal renewal(renewal_settings(config, loaded.identity), topics,
+                             renewal_parts(config, *bus, sealer, clock, log));
+  run_engine(engine, {model_export, renewal, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, reload,
+             watchdog);
   if (topic.bus) topic.bus->stop();
-  log.info("stopped");
-  return {};
+  log.info(stop->requested() ? "stopped" : "going on with the new certificate");
+  return stop->requested() ? Ending::kStopped : Ending::kRenewed;
 }
 
-Status test_config(const ClientConfig& config, LogSink& log) {
+Status run(const ClientProgram& program, const ClientConfig& config, SettingsReload& reload, LogSink& log) {
+  while (true) {
+    TRY(const Ending ending, run_once(program, config, reload, log));
+    if (ending == Ending::kStopped) return {};
+  }
+}
+
+Status test_config(const ClientConfig& given, LogSink& log) {
+  const ClientConfig config = with_renewed_identity(given, log);
   TRY(const Loaded loaded, load(config, log));
   const std::string samples =
       config.follow ? "samples from a growing table" : std::to_string(loaded.samples) + " samples";
@@ -309,7 +369,8 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
 /// be set yet, so a certificate that begins in the future is not a mistake.
-Status test_identity(const ClientConfig& config, bool json) {
+Status test_identity(const ClientConfig& given, bool json, LogSink& log) {
+  const ClientConfig config = with_renewed_identity(given, log);
   TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
   if (json) {  // packaging/board/advance-clock reads this line
     const IdentityFact fact{config.fleet, config.device, certificate.not_before, certificate.not_after};
@@ -357,7 +418,7 @@ int run_with_config(const ClientProgram& program, const CommandLine& command) {
   StderrLog log(config.log_level);
   SettingsReload reload(*file, default_state_folder(), log);
   const Status status = command.predict         ? predict_rows(config, command.json)
-                        : command.test_identity ? test_identity(config, command.json)
+                        : command.test_identity ? test_identity(config, command.json, log)
                         : command.test_config   ? test_config(config, log)
                                                 : run(program, config, reload, log);
   return status.ok() ? 0 : report(program, status.error().message);

@@ -19,7 +19,7 @@ inline constexpr std::uint8_t kFirstFormat = 1;
 inline constexpr std::uint8_t kNewestFormat = 2;
 inline constexpr std::size_t kDefaultMaxEnvelopeBytes = 16u << 20;
 
-enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal, kOffer, kDifference };
+enum class PayloadType : std::uint8_t { kUpdate, kVerdict, kModel, kRefusal, kOffer, kDifference, kRenewal };
 
 [[nodiscard]] std::string_view content_type(PayloadType type);
 

@@ -19,6 +19,8 @@ enum class TopicKind : std::uint8_t {
   kDeviceSummary,   ///< gateway/devices/<device>
   kQuestion,        ///< ask/<viewer>/history
   kAnswer,          ///< tell/<viewer>/history
+  kRenewal,         ///< up/<device>/renewal
+  kCertificate,     ///< down/<device>/certificate
 };
 
 /// One topic of docs/wire-format.md or docs/topics.md. A device named in a topic is a claim that the broker's
@@ -55,12 +57,15 @@ class FleetTopics final {
   [[nodiscard]] std::string device_summary(std::string_view device) const;
   [[nodiscard]] std::string question(std::string_view viewer) const;
   [[nodiscard]] std::string answer(std::string_view viewer) const;
+  [[nodiscard]] std::string renewal(std::string_view device) const;
+  [[nodiscard]] std::string certificate(std::string_view device) const;
 
   /// Filters: of every device, or of every viewer.
   [[nodiscard]] std::string all_updates() const;
   [[nodiscard]] std::string all_device_statuses() const;
   [[nodiscard]] std::string all_device_summaries() const;
   [[nodiscard]] std::string all_questions() const;
+  [[nodiscard]] std::string all_renewals() const;
 
  private:
   explicit FleetTopics(std::string_view fleet) : fleet_(fleet) {}

@@ -120,8 +120,12 @@ std::string broker_access_list(const FleetSettings& settings, const std::vector<
       line("topic write", fleet + "events") + line("topic write", fleet + "tell/+/history") +
       line("topic readwrite", fleet + "release/#") +
       (watched_from_home(viewers) ? line("topic write", "homeassistant/sensor/+/+/config") : "") +
+      "\n# `aflguard device renew --requests`, where the authority's key is.\n"
+      "user authority\n" +
+      line("topic readwrite", fleet + "up/+/renewal") + line("topic write", fleet + "down/+/certificate") +
       "\n# Every device: its own topics, and the model.\n" + line("pattern write", fleet + "up/%u/update") +
-      line("pattern write", fleet + "up/%u/status") + line("pattern read", fleet + "down/%u/verdict") +
+      line("pattern write", fleet + "up/%u/status") + line("pattern write", fleet + "up/%u/renewal") +
+      line("pattern read", fleet + "down/%u/verdict") + line("pattern read", fleet + "down/%u/certificate") +
       line("pattern read", fleet + "model") + line("pattern read", fleet + "release/#") +
       "\n# Who has the release key: models for boards, signed with it, and how the fleet takes them.\n" +
       "user " + kReleaseName + "\n" + line("topic write", fleet + "release/#") +

@@ -57,6 +57,9 @@ class CertificateAuthority {
   [[nodiscard]] virtual Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
                                                                     const CertificateOptions& terms) = 0;
 
+  /// The key that a certificate signing request (PEM) asks for, and proves to hold.
+  [[nodiscard]] virtual Result<PublicKey> requested_key(std::string_view request_pem) = 0;
+
   /// A password that cannot be guessed: 192 random bits in letters, digits, '-' and '_'.
   [[nodiscard]] virtual Result<std::string> new_password() = 0;
   /// What a broker keeps of a password, with new salt: a field of Mosquitto's password file.

@@ -235,18 +235,25 @@ Result<IssuedCertificate> OpensslAuthority::issue_for_key(std::string_view priva
   return state_->sign(key.get(), terms);
 }
 
-Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view request_pem,
-                                                              const CertificateOptions& terms) {
+Result<PublicKey> OpensslAuthority::requested_key(std::string_view request_pem) {
   const OpensslRequest request = request_from_pem(request_pem);
   if (!request) {
     return openssl_error(ErrorKind::kInvalidInput, "it is not a certificate signing request in PEM");
   }
   EVP_PKEY* const key = X509_REQ_get0_pubkey(request.get());
-  TRY([[maybe_unused]] const PublicKey usable, public_key_of(key));
+  TRY(const PublicKey usable, public_key_of(key));
   if (X509_REQ_verify(request.get(), key) != 1) {
     return openssl_error(ErrorKind::kInvalidInput,
                          "the request's signature is wrong: it was damaged, or its maker lacks the key");
   }
+  return usable;
+}
+
+Result<IssuedCertificate> OpensslAuthority::issue_for_request(std::string_view request_pem,
+                                                              const CertificateOptions& terms) {
+  TRY([[maybe_unused]] const PublicKey usable, requested_key(request_pem));
+  const OpensslRequest request = request_from_pem(request_pem);
+  EVP_PKEY* const key = X509_REQ_get0_pubkey(request.get());
   const std::string name = requested_name(request.get());
   if (!name.empty() && name != terms.name) {
     return invalid_input("the request is for '" + (is_identifier(name) ? name : "(no name)") +

@@ -32,6 +32,7 @@ class OpensslAuthority final : public CertificateAuthority {
                                                         const CertificateOptions& terms) override;
   [[nodiscard]] Result<IssuedCertificate> issue_for_request(std::string_view request_pem,
                                                             const CertificateOptions& terms) override;
+  [[nodiscard]] Result<PublicKey> requested_key(std::string_view request_pem) override;
   [[nodiscard]] Result<std::string> new_password() override;
   [[nodiscard]] Result<std::string> password_verifier(std::string_view password) override;
   [[nodiscard]] Result<std::string> revocation_list(std::span<const std::string> serials,

@@ -99,6 +99,8 @@ bool FleetState::take_known(const Topic& topic, std::string_view payload, WallTi
     case TopicKind::kVerdict:
     case TopicKind::kModel:
     case TopicKind::kQuestion:
+    case TopicKind::kRenewal:
+    case TopicKind::kCertificate:
       return false;
   }
   return false;

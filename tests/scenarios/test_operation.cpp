@@ -47,3 +47,42 @@ TEST("A fleet is provisioned, run, watched, backed up, restored, renewed and rev
   ASSERT_CONTAINS(greenhouse.shell("aflguard device revoke pi-1"), "its session has ended");
   wait_until("the board is out", [&] { return greenhouse.count("pi-1", "revoked") > 0; });
 }
+
+namespace {
+
+/// Lets every program of the shell believe that it is later: "+729d".
+std::string later(const std::string& offset) {
+  return "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1 FAKETIME_DONT_FAKE_MONOTONIC=1 "
+         "FAKETIME=" +
+         offset + " ";
+}
+
+}  // namespace
+
+TEST("A certificate that ends in an hour is renewed over the broker while an update waits") {
+  if (!have_mosquitto()) TEST_IGNORE_MESSAGE("Mosquitto is not installed");
+  if (!std::filesystem::exists("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")) {
+    TEST_IGNORE_MESSAGE("libfaketime is not installed");
+  }
+  // The board's certificate begins an almost whole life ago: everything else lives in the present.
+  Greenhouse greenhouse;
+  greenhouse.shell("aflguard device add pi-1 --days 3 && aflguard device bundle pi-1 -o pi-1.tar");
+  greenhouse.shell(later("-71h") + "aflguard device renew pi-1 --days 3 && " +
+                   "aflguard device bundle pi-1 -o pi-1.tar");
+  const std::string before =
+      greenhouse.shell("mkdir peek && tar -xf pi-1.tar -C peek && cat peek/device.crt");
+  greenhouse.stop_gateway();  // so that the first update waits
+  greenhouse.start_board();
+  wait_until("the board asks for a certificate",
+             [&] { return greenhouse.count("pi-1", "asked for a new one") > 0; });
+  const std::string answered = greenhouse.shell("aflguard device renew --requests");
+  ASSERT_CONTAINS(answered, "device 'pi-1' has a new certificate");
+  wait_until("the board goes on with it",
+             [&] { return greenhouse.count("pi-1", "going on with the new") > 0; });
+  greenhouse.start_gateway();
+  wait_until("its updates are judged", [&] { return greenhouse.count("pi-1", "verdict ") >= 2; });
+  TEST_ASSERT_TRUE(greenhouse.board_runs());
+  TEST_ASSERT_EQUAL_STRING(before.c_str(), greenhouse.shell("cat board/device.crt").c_str());
+  ASSERT_CONTAINS(greenhouse.shell("aflguard device renew --requests"), "no device asks");
+  ASSERT_CONTAINS(greenhouse.shell("aflguard-client --config board/client.toml --test-identity"), "fine");
+}

@@ -1,5 +1,6 @@
 #include "tools/aflguard/wiring.h"
 
+#include "core/identity_openssl/openssl_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "fleet/provisioning/provisioning.h"
@@ -56,6 +57,10 @@ Result<std::unique_ptr<fleet::CertificateAuthority>> make_authority(const std::s
                                                       clock.wall() + fleet::kAuthorityLifetime));
   return std::unique_ptr<fleet::CertificateAuthority>(
       std::make_unique<fleet::OpensslAuthority>(std::move(authority)));
+}
+
+std::unique_ptr<Verifier> signature_verifier() {
+  return std::make_unique<OpensslVerifier>();
 }
 
 }  // namespace aflguard::cli

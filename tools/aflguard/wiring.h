@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/identity/signature.h"
 #include "core/learning/model_package.h"
 #include "core/learning/trainer.h"
 #include "fleet/folder/fleet_folder.h"
@@ -34,6 +35,8 @@ struct TrainerSource {
 /// The authority whose key is in the fleet's folder.
 [[nodiscard]] Result<std::unique_ptr<fleet::CertificateAuthority>> open_authority(
     const fleet::FleetFolder& folder);
+/// Checks signatures of devices.
+[[nodiscard]] std::unique_ptr<Verifier> signature_verifier();
 /// A new one, for a new fleet.
 [[nodiscard]] Result<std::unique_ptr<fleet::CertificateAuthority>> make_authority(const std::string& fleet,
                                                                                   const Clock& clock);

@@ -14,6 +14,8 @@
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning/samples_in_bundle.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
+#include "fleet/renewal/renewal_answer.h"
+#include "fleet/renewal/renewal_desk.h"
 #include "tools/aflguard/verbs/verb_group.h"
 #include "tools/aflguard/wiring.h"
 
@@ -33,6 +35,7 @@ struct DeviceOptions {
   std::vector<std::string> packages;
   std::string ssh_keys;
   bool json = false;
+  bool requests = false;
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
@@ -99,7 +102,83 @@ Status add(const DeviceOptions& options) {
   return print_device(fleet, options.name, "is enrolled", options.json);
 }
 
+/// Under the name that the access list lets read requests; its key exists as long as this call.
+class AuthorityIdentity final {
+ public:
+  [[nodiscard]] static Result<AuthorityIdentity> make(const fleet::Fleet& fleet,
+                                                      fleet::CertificateAuthority& authority,
+                                                      const Clock& clock) {
+    const std::string name = "authority";
+    AuthorityIdentity identity({fleet.settings().name, name, fleet.settings().broker_host,
+                                fleet.settings().broker_port, fleet.folder().authority()});
+    TRY(const fleet::Credential made,
+        authority.issue({.name = name,
+                         .use = fleet::CertificateUse::kClient,
+                         .alternative_names = {},
+                         .not_before = clock.wall() - fleet::kCertificateBackdating,
+                         .not_after = clock.wall() + std::chrono::hours(1)}));
+    TRY_STATUS(write_file_atomically(identity.viewer_.certificate(), made.certificate.pem));
+    TRY_STATUS(write_file_atomically(identity.viewer_.key(), made.private_pem, FileAccess::kOwnerOnly));
+    return identity;
+  }
+  AuthorityIdentity(AuthorityIdentity&& other) noexcept : viewer_(std::exchange(other.viewer_, {})) {}
+  AuthorityIdentity& operator=(AuthorityIdentity&&) = delete;
+  ~AuthorityIdentity() {
+    if (viewer_.name.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove(viewer_.certificate(), ignored);
+    std::filesystem::remove(viewer_.key(), ignored);
+  }
+  [[nodiscard]] const fleet::ViewerIdentity& viewer() const { return viewer_; }
+
+ private:
+  explicit AuthorityIdentity(fleet::ViewerIdentity viewer) : viewer_(std::move(viewer)) {}
+  fleet::ViewerIdentity viewer_;
+};
+
+/// Errors of the connection come back as results.
+class Silence final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view) override {}
+};
+
+constexpr std::chrono::seconds kBrokerTimeout(30);
+
+Status renew_requested(const DeviceOptions& options) {
+  const SystemClock clock;
+  Silence log;
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY(const AuthorityIdentity identity, AuthorityIdentity::make(fleet, *authority, clock));
+  TRY(auto bus, viewer_bus()(identity.viewer(), log));
+  TRY(auto desk, fleet::RenewalDesk::open(std::move(bus), fleet.settings().name));
+  TRY(auto requests, desk.collect(kBrokerTimeout));
+  const auto verifier = signature_verifier();
+  std::size_t refused = 0;
+  for (auto& [device, envelope] : requests) {
+    auto certificate =
+        fleet::answer_renewal(fleet, device, std::move(envelope), *authority, *verifier, clock);
+    if (certificate.ok()) {
+      TRY_STATUS(desk.answer(device, *certificate, kBrokerTimeout));
+      TRY(const auto renewed, fleet.book().find(device));
+      std::printf("device '%s' has a new certificate, which ends %s\n", device.c_str(),
+                  to_rfc3339(end_of(*renewed)).c_str());
+      continue;
+    }
+    ++refused;
+    std::printf("refused (%s): %s\n", std::string(to_string(certificate.error().reason)).c_str(),
+                certificate.error().message.c_str());
+    TRY_STATUS(desk.drop(device, kBrokerTimeout));
+  }
+  if (requests.empty()) std::printf("no device asks for a certificate\n");
+  if (refused == 0) return {};
+  return invalid_input(std::to_string(refused) + " of " + std::to_string(requests.size()) +
+                       " requests were refused");
+}
+
 Status renew(const DeviceOptions& options) {
+  if (options.requests) return renew_requested(options);
+  if (options.name.empty()) return invalid_input("name a device, or give --requests");
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
@@ -227,8 +306,12 @@ void add_device_verbs(CLI::App& app, Action& action) {
                     "aflguard device renew pi-1 --fleet greenhouse"},
                    renew);
   add_certificate_options(verb, *options);
-  verb->add_option("name", options->name, "An enrolled device")->required();
-  verb->add_flag("--json", options->json, "Print one JSON document");
+  auto* name = verb->add_option("name", options->name, "An enrolled device");
+  auto* json = verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->add_flag("--requests", options->requests,
+                 "Answer every device that asks for a certificate over the broker")
+      ->excludes(name)
+      ->excludes(json);
 
   verb = verbs.add({"list", "Every device, with the end of its certificate",
                     "aflguard device list --fleet greenhouse --json"},
