@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint64_t kFields = 4;
 constexpr std::size_t kMaxRequestBytes = 8u << 10;
-constexpr std::uint64_t kLatestTime = 253'402'300'799;  // the year 9999
+constexpr std::uint64_t kLatestTime =
+    9'000'000'000;  // what a clock of nanoseconds can count, and the year 2255
 
 Status check_fields(const RenewalMessage& renewal) {
   TRY_STATUS(check_identifier("fleet", renewal.fleet));
@@ -25,7 +26,7 @@ Status read_fields(CborReader& reader, RenewalMessage& renewal) {
   TRY_STATUS(take_entry(reader, 2, renewal.device));
   std::uint64_t seconds = 0;
   TRY_STATUS(take_entry(reader, 3, seconds));
-  if (seconds > kLatestTime) return corrupt("time " + std::to_string(seconds) + " is after the year 9999");
+  if (seconds > kLatestTime) return corrupt("time " + std::to_string(seconds) + " is after the year 2255");
   renewal.time = std::chrono::system_clock::time_point(std::chrono::seconds(seconds));
   TRY_STATUS(reader.expect_key(4));
   TRY(const std::string_view request, reader.take_text());
