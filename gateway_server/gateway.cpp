@@ -134,6 +134,7 @@ TelemetryParts Gateway::Loop::telemetry_parts() {
           .metrics_listen = parts_.settings.metrics_listen,
           .home_assistant_prefix = parts_.settings.home_assistant_prefix,
           .trusted_set_problem = parts_.trusted_set_problem,
+          .alerts = std::move(parts_.alerts),
           .history = std::move(parts_.history),
           .bus = parts_.bus,
           .retain = [this](Message message) { outbox_.set(std::move(message)); },

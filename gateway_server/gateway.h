@@ -8,6 +8,7 @@
 #include "core/base/log.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/alerts/fleet_alerts.h"
 #include "gateway_server/history/history_store.h"
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/judging/evaluation_thread.h"
@@ -33,6 +34,7 @@ struct GatewayParts {
   EvaluationThread::Measure measure = {};           ///< empty: no evaluation
   std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
   std::string trusted_set_problem = {};             ///< empty: the trusted samples are in order
+  std::unique_ptr<FleetAlerts> alerts = nullptr;    ///< null: none are sent
   const Clock& clock;
   LogSink& log;
 };

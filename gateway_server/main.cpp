@@ -150,6 +150,28 @@ Result<Learning> make_learning(const GatewaySettings& settings, GatewayInputs& i
   return learning;
 }
 
+/// Null without a section [alerts].
+Result<std::unique_ptr<FleetAlerts>> make_alerts(const GatewaySettings& settings, const Clock& clock,
+                                                 LogSink& log) {
+  if (!settings.alerts) return std::unique_ptr<FleetAlerts>();
+  const GatewaySettings::Alerts& wanted = *settings.alerts;
+  AlertSettings alerts;
+  alerts.ways.command = wanted.command;
+  if (wanted.webhook) {
+    auto url = parse_http_url(*wanted.webhook);
+    if (!url.ok()) return at("[alerts] webhook", url.error());
+    alerts.ways.webhook = std::move(*url);
+  }
+  if (alerts.ways.command.empty() && !alerts.ways.webhook) {
+    return invalid_input("[alerts] has neither command nor webhook: give it one, or leave the section out");
+  }
+  alerts.per_hour = wanted.per_hour;
+  alerts.lost = wanted.lost;
+  alerts.certificate_days = wanted.certificate_days;
+  alerts.disk_free = wanted.disk_free;
+  return std::make_unique<FleetAlerts>(std::move(alerts), settings.fleet, clock, log);
+}
+
 /// For --test-config: a rate that diverges on the trusted samples alone would do so on the fleet's.
 Status check_learning_rate(const GatewaySettings& settings, const GatewayInputs& inputs,
                            const Learning& learning) {
@@ -205,6 +227,7 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
   const GuardNeeds needs = guard->needs();
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
+  TRY(auto alerts, make_alerts(settings, clock, log));
   const std::string trusted_problem =
       needs.reference ? trusted_set_problem(*inputs.trusted, model) : std::string();
   if (!trusted_problem.empty()) log.warning(trusted_problem);
@@ -248,6 +271,7 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
                    .measure = learning.measure,
                    .history = std::move(history),
                    .trusted_set_problem = trusted_problem,
+                   .alerts = std::move(alerts),
                    .clock = clock,
                    .log = log});
   GatewayReload reload(

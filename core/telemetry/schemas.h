@@ -11,6 +11,7 @@ inline constexpr std::string_view kGatewayStatusSchema = "aflguard-gateway-statu
 inline constexpr std::string_view kGatewayMetricsSchema = "aflguard-gateway-metrics-1";
 inline constexpr std::string_view kDeviceSummarySchema = "aflguard-device-summary-1";
 inline constexpr std::string_view kFleetEventSchema = "aflguard-event-1";
+inline constexpr std::string_view kFleetAlertSchema = "aflguard-alert-1";
 inline constexpr std::string_view kHistoryQuestionSchema = "aflguard-history-question-1";
 inline constexpr std::string_view kHistoryAnswerSchema = "aflguard-history-1";
 

@@ -105,6 +105,20 @@ std::size_t default_memory() {
   return std::clamp(machine_memory_bytes() / 4, kLeast, kMost);
 }
 
+void read_alerts(ConfigFile& file, GatewaySettings& settings) {
+  auto table = file.optional_table("alerts");
+  if (!table) return;
+  GatewaySettings::Alerts alerts;
+  alerts.command = table->texts_or("command", {});
+  const std::string webhook = table->text_or("webhook", "");
+  if (!webhook.empty()) alerts.webhook = webhook;
+  alerts.per_hour = table->number_or("per_hour", alerts.per_hour, 1, 3600);
+  alerts.lost = Seconds(table->number_or("lost_seconds", 300, 0, 30 * 86'400));
+  alerts.certificate_days = table->number_or("certificate_days", alerts.certificate_days, 0, 3650);
+  alerts.disk_free = table->number_or("disk_free", alerts.disk_free, 0, 1);
+  settings.alerts = std::move(alerts);
+}
+
 void read_limits(ConfigFile& file, GatewaySettings& settings) {
   auto table = file.table("limits");
   GatewaySettings::Limits& limits = settings.limits;
@@ -143,6 +157,7 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
     }
     if (home->boolean_or("discovery", false)) settings.home_assistant_prefix = prefix;
   }
+  read_alerts(file, settings);
   settings.log_level = read_log_level(file.table("log"));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/aggregation/guard_kind.h"
 #include "core/base/log.h"
@@ -87,6 +88,15 @@ struct GatewaySettings {
     bool grid = false;                      ///< devices get models on a grid
   };
 
+  struct Alerts {
+    std::vector<std::string> command;
+    std::optional<std::string> webhook;
+    double per_hour = 20;
+    Seconds lost{300};
+    double certificate_days = 7;
+    double disk_free = 0.05;
+  };
+
   std::string fleet;
   Broker broker;
   Identity identity;
@@ -104,6 +114,7 @@ struct GatewaySettings {
   bool keep_history = true;
   std::optional<std::string> metrics_listen;         ///< address for /metrics and /healthz
   std::optional<std::string> home_assistant_prefix;  ///< of discovery topics
+  std::optional<Alerts> alerts;
   LogLevel log_level = LogLevel::kInfo;
 };
 

@@ -59,6 +59,11 @@ void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
   make_due(update.device, entry, now);
 }
 
+bool DeviceSummaries::is_suspicious(std::string_view device) const {
+  const auto known = entries_.find(device);
+  return known != entries_.end() && known->second.suspicious;
+}
+
 void DeviceSummaries::judge_sender(Entry& entry) {
   const bool suspicious = entry.verdicts >= kFewestVerdicts && entry.rejected_share >= kSuspiciousShare;
   if (suspicious && !entry.suspicious) ++suspicious_;

@@ -41,6 +41,7 @@ class DeviceSummaries final {
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
   /// Devices of whose recent updates at least half were rejected.
   [[nodiscard]] std::size_t suspicious() const { return suspicious_; }
+  [[nodiscard]] bool is_suspicious(std::string_view device) const;
   /// Everything is to be published again: there is a new broker.
   void all_due(Time now);
 

@@ -74,6 +74,11 @@ bool GatewayTelemetry::take_status(const std::string& device, const Message& mes
     if (!message.payload.empty() && gone_.size() < kMostGone) gone_.try_emplace(device, kTakenBackAgain);
     return false;
   }
+  if (parts_.alerts) {
+    const std::string_view text(reinterpret_cast<const char*>(message.payload.data()),
+                                message.payload.size());
+    if (const auto status = read_device_status(text)) parts_.alerts->status(device, *status);
+  }
   const auto taken = presence_.take(device, message.payload, message.retained);
   if (taken.change) {
     summaries_.state_changed(device, taken.change->state, parts_.clock.steady());
@@ -90,6 +95,7 @@ void GatewayTelemetry::show_verdict(const JudgedUpdate& update, Time now) {
   if (!parts_.registry.is_enrolled(update.device)) return;
   if (history_) history_->add(update);
   summaries_.judged(update, now);
+  if (parts_.alerts) parts_.alerts->suspicious(update.device, summaries_.is_suspicious(update.device));
   if (!update.verdict.accepted) events_.tell("rejected", update.device, describe(update.verdict));
 }
 
@@ -108,6 +114,7 @@ void GatewayTelemetry::follow_book(const BookNews& news) {
   for (const std::string& gone : summaries_.forget_unless(enrolled)) {
     take_back_summary(gone);
     take_back(gone);
+    if (parts_.alerts) parts_.alerts->forget(gone);
     gone_[gone] = kTakenBackAgain;
   }
   std::erase_if(gone_, [&](const auto& device) { return enrolled(device.first); });
@@ -118,6 +125,7 @@ void GatewayTelemetry::forget(const std::string& device) {
   presence_.forget(device);
   if (summaries_.forget(device)) take_back_summary(device);
   if (home_) home_->remove(device);
+  if (parts_.alerts) parts_.alerts->forget(device);
   take_back(device);
   gone_[device] = kTakenBackAgain;
 }
@@ -222,8 +230,24 @@ void GatewayTelemetry::publish_sensors(Time now) {
   }
 }
 
+void GatewayTelemetry::send_alerts(const GatewayMetrics& known) {
+  FleetAlerts& alerts = *parts_.alerts;
+  for (const std::string_view kind :
+       {LearningWatch::kTrustedSet, LearningWatch::kRisingError, LearningWatch::kReference}) {
+    const auto found = learning_.troubles().find(kind);
+    alerts.trouble(kind, found == learning_.troubles().end() ? std::string() : found->second);
+  }
+  alerts.trouble("store-failing",
+                 store_failing_ ? "the store cannot be written, so nothing is answered" : "");
+  if (known.store_free_bytes && known.store_total_bytes.value_or(0) > 0) {
+    alerts.disk(static_cast<double>(*known.store_free_bytes) / static_cast<double>(*known.store_total_bytes));
+  }
+  alerts.tick();
+}
+
 void GatewayTelemetry::publish_metrics(Time now) {
   GatewayMetrics known = metrics(now);
+  if (parts_.alerts) send_alerts(known);
   collector_.add_interval(known, now);
   add_counters(known, parts_.counters);
   parts_.retain({.topic = parts_.topics.gateway_metrics(),

@@ -16,6 +16,7 @@
 #include "core/telemetry/gateway_status.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/alerts/fleet_alerts.h"
 #include "gateway_server/history/fleet_history.h"
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/intake/refusal_log.h"
@@ -39,6 +40,7 @@ struct TelemetryParts {
   std::optional<std::string> metrics_listen = {};
   std::optional<std::string> home_assistant_prefix = {};
   std::string trusted_set_problem = {};             ///< empty: the trusted samples are in order
+  std::unique_ptr<FleetAlerts> alerts = nullptr;    ///< null: none are sent
   std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
   MessageBus& bus;                                  ///< for events and answers
   std::function<void(Message)> retain;              ///< takes a retained message; replaces one of its topic
@@ -95,6 +97,7 @@ class GatewayTelemetry final {
   void forget(const std::string& device);
   void take_back_summary(const std::string& device);
   void take_back(const std::string& device);
+  void send_alerts(const GatewayMetrics& known);
   void take_back_again(Time now);
   void publish_state();
   void publish_status(GatewayState state, const std::string& message);
