@@ -180,6 +180,10 @@ void ClientEngine::on_piece(std::span<const std::byte> piece) {
 void ClientEngine::on_offer(OfferMessage offer) {
   offer_ = std::move(offer);
   status_.offer_wanted(false);
+  // That is how a gateway wakes a device that was paused.
+  if (outgoing_ && refusal_.reason == to_string(RefusalReason::kPaused)) {
+    outgoing_->hold_no_longer(parts_.clock.steady());
+  }
 }
 
 void ClientEngine::on_verdict(ReceivedVerdict verdict) {
@@ -391,7 +395,7 @@ ClientEngine::Time ClientEngine::send_when_due(Time now) {
 
 void ClientEngine::report_silence() {
   const std::uint64_t sends = outgoing_->fruitless_sends();
-  if (sends < kMostFruitlessSends) return;
+  if (sends < kMostFruitlessSends || refusal_.reason == to_string(RefusalReason::kPaused)) return;
   // The count is not in it: a text that changes is a new alert.
   status_.raise(Alert::kUnanswered,
                 "update " + std::to_string(outgoing_->sequence()) + " was sent " +

@@ -93,6 +93,7 @@ class Gateway::Loop final {
   std::atomic<std::size_t> outbox_bytes_{0};
   bool connected_ = false;
   Every book_due_{kBookInterval};
+  Every paused_due_{kBookInterval};
   Every dropped_due_{kBookInterval};
   Every model_due_;
   std::optional<std::uint64_t> retained_version_;  ///< of the model that the broker was given last
@@ -118,6 +119,7 @@ PipelineParts Gateway::Loop::pipeline_parts() {
           .judge = parts_.judge,
           .reference = parts_.reference,
           .measure = parts_.measure,
+          .paused = &parts_.paused,
           .counters = counters_,
           .refusals = refusals_,
           .wake = [this] { inbox_.push_first(BusWoken{}); },
@@ -271,6 +273,9 @@ void Gateway::Loop::tick(Time now) {
       telemetry_.follow_book(*news);
       pipeline_.voters_changed(std::move(*news));
     }
+  }
+  if (paused_due_.due(now)) {
+    for (const std::string& device : parts_.paused.refresh()) pipeline_.offer(device);
   }
   show_verdicts(now);
   retain_model(now);

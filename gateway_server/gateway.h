@@ -11,6 +11,7 @@
 #include "gateway_server/alerts/fleet_alerts.h"
 #include "gateway_server/history/history_store.h"
 #include "gateway_server/intake/live_registry.h"
+#include "gateway_server/intake/paused_devices.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
 #include "gateway_server/pipeline/update_pipeline.h"
@@ -27,6 +28,7 @@ struct GatewayParts {
   std::string software;
   MessageBus& bus;
   LiveRegistry& registry;
+  PausedDevices& paused;
   const Verifier& verifier;
   Signer& signer;
   UpdateJudge& judge;

@@ -219,6 +219,7 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
   TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
   TRY(auto registry, LiveRegistry::open(settings.device_book, clock, log));
+  TRY(auto paused, PausedDevices::open(settings.paused_devices, log));
   TRY(const std::string key, read_secret_file(settings.identity.key));
   TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
   TRY(const ModelMessage terms, model_terms(settings, model));
@@ -264,6 +265,7 @@ Status run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
                    .software = kVersion,
                    .bus = *bus,
                    .registry = *registry,
+                   .paused = *paused,
                    .verifier = verifier,
                    .signer = signer,
                    .judge = judge,

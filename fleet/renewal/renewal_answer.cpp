@@ -40,6 +40,8 @@ Admitted<std::string> answer_renewal(Fleet& fleet, const std::string& device, By
   TRY(const std::optional<Device> known, fleet.book().find(device));
   if (!known) return refused(RefusalReason::kUnknownKey, device, "it is not enrolled");
   if (known->revoked) return refused(RefusalReason::kRevoked, device, "it is revoked");
+  TRY(const NameList paused, fleet.paused());
+  if (paused.contains(device)) return refused(RefusalReason::kPaused, device, "it is paused");
   TRY(const RenewalMessage request, open_request(*known, std::move(envelope), verifier, clock));
   if (request.fleet != fleet.settings().name || request.device != device) {
     return refused(RefusalReason::kForeignSender, device,

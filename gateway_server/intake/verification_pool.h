@@ -21,6 +21,7 @@ struct UpdateRules {
   std::size_t dimension = 0;
   std::size_t max_envelope_bytes = kDefaultMaxEnvelopeBytes;
   EncodingSet taken = EncodingSet::all();
+  std::function<bool(std::string_view device)> is_paused = {};  ///< empty: none is
 };
 
 /// An envelope whose pieces are all here. Everything about it is a claim.

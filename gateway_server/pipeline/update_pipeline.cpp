@@ -55,6 +55,11 @@ VerificationPool::Limits pool_limits(const GatewaySettings::Limits& limits) {
   return {most_waiting(limits), SIZE_MAX, limits.device_updates};
 }
 
+std::function<bool(std::string_view)> is_paused(const PausedDevices* paused) {
+  if (paused == nullptr) return {};
+  return [paused](std::string_view device) { return paused->contains(device); };
+}
+
 Refusal refuse_for_room(std::size_t inside) {
   return refuse(RefusalReason::kOverloaded, "no room beside " + std::to_string(inside) +
                                                 " updates that wait already and those that arrive");
@@ -106,7 +111,7 @@ UpdatePipeline::UpdatePipeline(PipelineParts parts)
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
                  {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_),
-                  parts_.settings.training.taken},
+                  parts_.settings.training.taken, is_paused(parts_.paused)},
                  {.genuine = [this](VerifiedUpdate update) { return submit(std::move(update)); },
                   .refused = [this](RefusedUpdate refused) { refuse(std::move(refused)); }}) {
   if (parts_.reference != nullptr) {

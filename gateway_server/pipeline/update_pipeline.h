@@ -11,6 +11,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/base/every.h"
 #include "core/envelope/piece_assembler.h"
+#include "gateway_server/intake/paused_devices.h"
 #include "gateway_server/intake/refusal_desk.h"
 #include "gateway_server/intake/verification_pool.h"
 #include "gateway_server/judging/evaluation_thread.h"
@@ -33,6 +34,7 @@ struct PipelineParts {
   UpdateJudge& judge;
   ReferenceSource* reference = nullptr;    ///< null when the guard needs none
   EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  const PausedDevices* paused = nullptr;   ///< null: none is
   GatewayCounters& counters;
   RefusalLog& refusals;
   std::function<void()> wake;  ///< called on other threads when next_sealed() has something new

@@ -31,7 +31,9 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   auto identity = file.table("identity");
   settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca"),
                        identity.path_or("release", "release.pem")};
-  settings.device_book = file.table("devices").path_or("book", "../devices.db");
+  auto devices = file.table("devices");
+  settings.device_book = devices.path_or("book", "../devices.db");
+  settings.paused_devices = devices.path_or("paused", "../paused");
 }
 
 EncodingSet read_encodings(ConfigTable& training) {

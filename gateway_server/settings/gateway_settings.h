@@ -101,6 +101,7 @@ struct GatewaySettings {
   Broker broker;
   Identity identity;
   std::filesystem::path device_book;
+  std::filesystem::path paused_devices;
   Model model;
   Training training;
   Guard guard;

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "core/aggregation/guards/all_guards.h"
+#include "core/identity/name_list.h"
 #include "core/recording/replay.h"
 #include "core/system/child_process.h"
 #include "tests/scenarios/live_fleet.h"
@@ -229,4 +230,28 @@ TEST(
   const ProgramOutcome diverges = checked().value();
   TEST_ASSERT_EQUAL_INT(1, diverges.exit_code);
   ASSERT_CONTAINS(diverges.output, "[training] learning_rate 9.1 is too high");
+}
+
+TEST("A paused device is told so within a second, and goes on where it was when it is resumed") {
+  LiveFleet fleet;
+  fleet.enrol("pi-1");
+  fleet.enrol("pi-2");
+  fleet.change_config("[devices]\n", "[devices]\npaused = \"paused\"\n");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  HandDevice other(fleet, "pi-2");
+  TEST_ASSERT_TRUE(device.insist(device.update(1, 0, 0.5F)).accepted);
+  ASSERT_OK(write_name_list(fleet.path() / "paused", {"pi-1"}));
+  fleet.wait_for_log("list of paused devices read again: 1 devices, before 0");
+  const UpdateMessage waiting = device.update(2, 1, 0.5F);
+  const RefusalMessage refusal = device.insist_on_refusal(device.seal(waiting));
+  TEST_ASSERT_TRUE(refusal.reason == RefusalReason::kPaused);
+  TEST_ASSERT_TRUE(refusal.proven);
+  TEST_ASSERT_TRUE(refusal.come_back == std::chrono::minutes(5));
+  TEST_ASSERT_TRUE(other.insist(other.update(1, 1, 0.5F)).accepted);
+  ASSERT_OK(write_name_list(fleet.path() / "paused", {"no such name"}));
+  fleet.wait_for_log("the list of paused devices stays as it was: ");
+  ASSERT_OK(write_name_list(fleet.path() / "paused", {}));
+  fleet.wait_for_log("list of paused devices read again: 0 devices, before 1");
+  TEST_ASSERT_TRUE(device.insist(waiting).accepted);
 }

@@ -89,6 +89,15 @@ TEST("A stolen board cannot renew once it is revoked, nor can a device that was 
   office.refused(RefusalReason::kUnknownKey, "'pi-9': it is not enrolled", office.answer("pi-9", request));
 }
 
+TEST("A paused device is not renewed until it is resumed") {
+  RenewalOffice office;
+  const Bytes request = office.request("pi-1", "pi-1", office.fresh);
+  ASSERT_OK(office.fleet->pause_devices({"pi-1"}, true));
+  office.refused(RefusalReason::kPaused, "'pi-1': it is paused", office.answer("pi-1", request));
+  ASSERT_OK(office.fleet->pause_devices({"pi-1"}, false));
+  ASSERT_ADMITTED(office.answer("pi-1", request));
+}
+
 TEST("Another device's key, an ended one, or one that nobody knows signs no request") {
   RenewalOffice office;
   office.refused(RefusalReason::kUnknownKey, "no valid key of this device",

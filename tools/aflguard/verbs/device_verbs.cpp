@@ -36,6 +36,8 @@ struct DeviceOptions {
   std::string ssh_keys;
   bool json = false;
   bool requests = false;
+  std::vector<std::string> names;
+  std::string group;
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
@@ -60,17 +62,18 @@ system_clock::time_point end_of(const Device& device) {
   return latest;
 }
 
-const char* state_of(const Device& device) {
+const char* state_of(const Device& device, const NameList& paused) {
   if (device.revoked) return "revoked";
+  if (paused.contains(device.name)) return "paused";
   return end_of(device) < system_clock::now() ? "expired" : "active";
 }
 
-Json describe(const Device& device) {
+Json describe(const Device& device, const NameList& paused) {
   const auto left = std::chrono::floor<std::chrono::days>(end_of(device) - system_clock::now());
   Json serials = Json::array();
   for (const DeviceKey& key : device.keys) serials.push_back(key.serial);
   return {{"name", device.name},
-          {"state", state_of(device)},
+          {"state", state_of(device, paused)},
           {"enrolled", to_rfc3339(device.enrolled)},
           {"not_after", to_rfc3339(end_of(device))},
           {"days_left", left.count()},
@@ -83,7 +86,7 @@ Status print_device(const fleet::Fleet& fleet, const std::string& name, const ch
   const std::string folder = fleet.folder().device(name).string();
   if (json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
-    document["device"] = describe(device);
+    document["device"] = describe(device, fleet.paused().ok() ? *fleet.paused() : NameList());
     document["folder"] = folder;
     std::printf("%s\n", document.dump(2).c_str());
   } else {
@@ -187,21 +190,60 @@ Status renew(const DeviceOptions& options) {
   return print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
 }
 
+/// The devices that a command is about: those that it names, and those of a group.
+Result<NameList> devices_meant(const fleet::Fleet& fleet, const DeviceOptions& options) {
+  NameList names(options.names.begin(), options.names.end());
+  if (!options.group.empty()) {
+    TRY(const NameList group, fleet.group(options.group));
+    names.insert(group.begin(), group.end());
+  }
+  if (names.empty()) return invalid_input("name a device, or a group with --group");
+  return names;
+}
+
+Status set_paused(const DeviceOptions& options, bool pause) {
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const NameList names, devices_meant(fleet, options));
+  TRY_STATUS(fleet.pause_devices(names, pause));
+  for (const std::string& name : names) {
+    std::printf("device '%s' is %s\n", name.c_str(),
+                pause ? "paused: the gateway takes none of its updates" : "resumed");
+  }
+  return {};
+}
+
+Status pause(const DeviceOptions& options) {
+  return set_paused(options, true);
+}
+
+Status resume(const DeviceOptions& options) {
+  return set_paused(options, false);
+}
+
+Status set_group(const DeviceOptions& options) {
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY_STATUS(fleet.set_group(options.group, NameList(options.names.begin(), options.names.end())));
+  std::printf(options.names.empty() ? "there is no group '%s' any more\n" : "group '%s' has %zu devices\n",
+              options.group.c_str(), options.names.size());
+  return {};
+}
+
 Status list(const DeviceOptions& options) {
   TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const NameList paused, fleet.paused());
   if (options.json) {
     Json document = {
         {"schema", "aflguard-device-list-1"}, {"fleet", fleet.settings().name}, {"devices", Json::array()}};
     TRY_STATUS(fleet.book().each([&](const Device& device) -> Status {
-      document["devices"].push_back(describe(device));
+      document["devices"].push_back(describe(device, paused));
       return {};
     }));
     std::printf("%s\n", document.dump(2).c_str());
     return {};
   }
   std::printf("%-24s %-8s %-21s %s\n", "name", "state", "certificate ends", "enrolled");
-  return fleet.book().each([](const Device& device) -> Status {
-    std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device),
+  return fleet.book().each([&](const Device& device) -> Status {
+    std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device, paused),
                 to_rfc3339(end_of(device)).c_str(), to_rfc3339(device.enrolled).c_str());
     return {};
   });
@@ -317,6 +359,19 @@ void add_device_verbs(CLI::App& app, Action& action) {
                     "aflguard device list --fleet greenhouse --json"},
                    list);
   verb->add_flag("--json", options->json, "Print one JSON document");
+
+  for (const auto& [name, about, run] :
+       {std::tuple{"pause", "Take no updates of a device for now; it keeps what waits", &pause},
+        std::tuple{"resume", "Take its updates again", &resume}}) {
+    verb = verbs.add({name, about, "aflguard device pause --group greenhouse-2 --fleet greenhouse"}, run);
+    verb->add_option("names", options->names, "Enrolled devices");
+    verb->add_option("--group", options->group, "... and those of this group");
+  }
+  verb = verbs.add({"group", "Name a set of devices, for --group; without devices: forget it",
+                    "aflguard device group greenhouse-2 pi-3 pi-4 --fleet greenhouse"},
+                   set_group);
+  verb->add_option("group", options->group, "The group's name")->required();
+  verb->add_option("names", options->names, "Enrolled devices");
 
   verb = verbs.add({"revoke", "Shut a device out for good, also while it is connected",
                     "aflguard device revoke pi-1 --fleet greenhouse"},
