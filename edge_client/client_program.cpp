@@ -409,7 +409,7 @@ std::filesystem::path default_state_folder() {
 }
 
 int run_with_config(const ClientProgram& program, const CommandLine& command) {
-  auto file = ConfigFile::read(command.config);
+  auto file = read_client_file(command.config);
   if (!file.ok()) return report(program, file.error().message);
   const ClientConfig config = read_client_config(*file, default_state_folder());
   int code = 0;

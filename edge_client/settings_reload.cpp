@@ -23,7 +23,7 @@ SettingsReload::SettingsReload(const ConfigFile& file, std::filesystem::path sta
     : path_(file.path()), state_folder_(std::move(state_folder)), log_(log), running_(file, kLive) {}
 
 void SettingsReload::read() {
-  auto file = ConfigFile::read(path_);
+  auto file = read_client_file(path_);
   if (!file.ok()) return log_.error("settings stay as they are: " + file.error().message);
   const ClientConfig config = read_client_config(*file, state_folder_);
   if (const Status valid = file->finish(); !valid.ok()) {

@@ -35,6 +35,10 @@ class ConfigFile final {
   /// The same for a text; `path` is what errors name and what relative paths stand beside.
   [[nodiscard]] static Result<ConfigFile> parse(std::string_view text, const std::filesystem::path& path);
 
+  /// Every key of `upper` takes the place of this file's. Errors name the file that a value stands in; paths
+  /// stand beside this one.
+  void lay_over(const ConfigFile& upper);
+
   /// The section [name]. Where the file has none, every key counts as missing.
   [[nodiscard]] ConfigTable table(const std::string& name);
   /// The section [name], if the file has it.
