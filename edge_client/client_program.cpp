@@ -334,6 +334,7 @@ Result<Ending> run_once(const ClientProgram& program, const ClientConfig& given,
   if (program.encode) parts.encode = program.encode;
   parts.board = [] { return read_board(); };
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
+  reload.give_again();
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
            std::to_string(config.port) + ", model " + loaded.model.name);

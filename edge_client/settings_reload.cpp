@@ -31,7 +31,12 @@ void SettingsReload::read() {
   }
   const std::lock_guard lock(mutex_);
   log_.info(running_.follow(*file).text());
-  fresh_ = live_settings(config);
+  fresh_ = latest_ = live_settings(config);
+}
+
+void SettingsReload::give_again() {
+  const std::lock_guard lock(mutex_);
+  fresh_ = latest_;
 }
 
 std::optional<LiveSettings> SettingsReload::take() {

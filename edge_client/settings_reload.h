@@ -25,6 +25,8 @@ class SettingsReload final {
   void read();
   /// Settings that were read and not yet taken. From any thread.
   [[nodiscard]] std::optional<LiveSettings> take();
+  /// Those that were read last are taken again: for an engine that has just begun.
+  void give_again();
 
  private:
   const std::filesystem::path path_;
@@ -33,6 +35,7 @@ class SettingsReload final {
   std::mutex mutex_;
   RunningConfig running_;
   std::optional<LiveSettings> fresh_;
+  std::optional<LiveSettings> latest_;
 };
 
 }  // namespace aflguard::edge

@@ -7,12 +7,12 @@
 namespace aflguard {
 namespace {
 
-constexpr std::uint64_t kFields = 4;
+constexpr std::uint64_t kRenewalFields = 4;
 constexpr std::size_t kMaxRequestBytes = 8u << 10;
 constexpr std::uint64_t kLatestTime =
     9'000'000'000;  // what a clock of nanoseconds can count, and the year 2255
 
-Status check_fields(const RenewalMessage& renewal) {
+Status check_renewal(const RenewalMessage& renewal) {
   TRY_STATUS(check_identifier("fleet", renewal.fleet));
   TRY_STATUS(check_identifier("device", renewal.device));
   if (!renewal.request.empty() && renewal.request.size() <= kMaxRequestBytes) return {};
@@ -20,8 +20,8 @@ Status check_fields(const RenewalMessage& renewal) {
                        " bytes; 1 to " + std::to_string(kMaxRequestBytes) + " are allowed");
 }
 
-Status read_fields(CborReader& reader, RenewalMessage& renewal) {
-  TRY_STATUS(reader.expect_map(kFields));
+Status read_renewal(CborReader& reader, RenewalMessage& renewal) {
+  TRY_STATUS(reader.expect_map(kRenewalFields));
   TRY_STATUS(take_entry(reader, 1, renewal.fleet));
   TRY_STATUS(take_entry(reader, 2, renewal.device));
   std::uint64_t seconds = 0;
@@ -32,19 +32,19 @@ Status read_fields(CborReader& reader, RenewalMessage& renewal) {
   TRY(const std::string_view request, reader.take_text());
   renewal.request = request;
   TRY_STATUS(reader.expect_end());
-  return check_fields(renewal);
+  return check_renewal(renewal);
 }
 
 }  // namespace
 
 Result<Payload> encode(const RenewalMessage& renewal) {
-  TRY_STATUS(check_fields(renewal));
+  TRY_STATUS(check_renewal(renewal));
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(renewal.time.time_since_epoch()).count();
   if (seconds < 0) return invalid_input("a renewal request from before 1970; set the clock");
   Payload payload{PayloadType::kRenewal, {}};
   CborWriter writer(payload.bytes);
-  writer.put_map(kFields);
+  writer.put_map(kRenewalFields);
   put_entry(writer, 1, renewal.fleet);
   put_entry(writer, 2, renewal.device);
   put_entry(writer, 3, static_cast<std::uint64_t>(seconds));
@@ -60,7 +60,7 @@ Admitted<RenewalMessage> decode_renewal(const VerifiedPayload& payload) {
   }
   RenewalMessage renewal;
   CborReader reader(payload.bytes());
-  TRY_STATUS(read_fields(reader, renewal));
+  TRY_STATUS(read_renewal(reader, renewal));
   return renewal;
 }
 

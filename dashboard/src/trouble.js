@@ -74,7 +74,7 @@ export function rejectedShare(device) {
   return accepted === null || rejected === null || accepted + rejected === 0 ? null : rejected / (accepted + rejected);
 }
 
-/** Of the verdicts since the gateway's start: what a restored store says of a former life is no reason to suspect a device. */
+/** Of the verdicts since the gateway's start: counts that a restored store brings along raise no suspicion. */
 function recentRejectedShare(device) {
   return device.summary ? device.summary.rejectedShare ?? null : rejectedShare(device);
 }

@@ -6,7 +6,7 @@ namespace aflguard::gateway {
 
 void AlertBook::set(std::string_view kind, std::string_view device, std::string text, Time now,
                     std::chrono::steady_clock::duration lasting) {
-  const std::pair key(std::string(kind), std::string(device));
+  const std::pair<std::string, std::string> key{kind, device};
   const auto known = problems_.find(key);
   if (known == problems_.end()) {
     if (problems_.size() < kMostProblems) problems_.emplace(key, Problem{std::move(text), now + lasting});

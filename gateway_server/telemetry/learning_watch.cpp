@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 namespace aflguard::gateway {
 namespace {
@@ -28,16 +27,18 @@ std::string number(double value) {
 void RisingSeries::add(double value) {
   latest_.push_back(value);
   if (latest_.size() > kWindow) latest_.pop_front();
-  if (latest_.size() == kWindow && std::isfinite(mean())) lowest_ = std::min(lowest_, mean());
+  if (latest_.size() == kWindow && std::isfinite(median())) lowest_ = std::min(lowest_, median());
 }
 
-double RisingSeries::mean() const {
-  return std::accumulate(latest_.begin(), latest_.end(), 0.0) / static_cast<double>(latest_.size());
+double RisingSeries::median() const {
+  std::deque<double> sorted = latest_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
 }
 
 bool RisingSeries::has_risen() const {
   if (!latest_.empty() && !std::isfinite(latest_.back())) return true;
-  return latest_.size() == kWindow && mean() > factor_ * lowest_ + more_;
+  return latest_.size() == kWindow && median() > factor_ * lowest_ + more_;
 }
 
 LearningWatch::LearningWatch(std::string trusted_set)

@@ -11,17 +11,17 @@
 
 namespace aflguard::gateway {
 
-/// Finds out that a series of measurements has risen far above the lowest that it has had. Means of a few
+/// Finds out that a series of measurements has risen far above the lowest that it has had. Medians of a few
 /// measurements are compared, so that one outlier says nothing.
 class RisingSeries final {
  public:
-  /// Risen: above `factor` times the lowest mean and `more`.
+  /// Risen: above `factor` times the lowest median and `more`.
   RisingSeries(double factor, double more) : factor_(factor), more_(more) {}
 
   void add(double value);
   /// Also true when the latest measurement is not a number.
   [[nodiscard]] bool has_risen() const;
-  [[nodiscard]] double mean() const;
+  [[nodiscard]] double median() const;
   [[nodiscard]] double lowest() const { return lowest_; }
 
  private:

@@ -3,8 +3,10 @@
 #include "core/aggregation/guards/all_guards.h"
 #include "core/identity/name_list.h"
 #include "core/recording/replay.h"
+#include "core/system/atomic_file.h"
 #include "core/system/child_process.h"
 #include "tests/scenarios/live_fleet.h"
+#include "tests/support/wait_until.h"
 
 using namespace aflguard;
 using namespace aflguard::gateway;
@@ -218,7 +220,8 @@ TEST(
   std::uint64_t sequence = 0;
   float value = 1;
   while (fleet.count_in_log("the model diverges") == 0 && sequence < 200) {
-    (void)device.insist(device.update(++sequence, sequence - 1, value));
+    ++sequence;
+    (void)device.insist(device.update(sequence, sequence - 1, value));
     value *= -1.7F;  // each step goes further beyond the best model than the one before
   }
   fleet.wait_for_log("the model diverges");
@@ -254,4 +257,38 @@ TEST("A paused device is told so within a second, and goes on where it was when 
   ASSERT_OK(write_name_list(fleet.path() / "paused", {}));
   fleet.wait_for_log("list of paused devices read again: 0 devices, before 1");
   TEST_ASSERT_TRUE(device.insist(waiting).accepted);
+}
+
+TEST("[alerts]: a command is told of a lost board, and that it is back; a section without a way is refused") {
+  LiveFleet fleet({.gateway_extra =
+                       "[alerts]\nlost_seconds = 0\ncommand = [\"sh\", \"-c\", \"echo $AFLGUARD_ALERT_KIND "
+                       "$AFLGUARD_ALERT_STATE $AFLGUARD_ALERT_DEVICE >> told\"]\n"});
+  fleet.enrol("pi-1");
+  fleet.start_gateway();
+  HandDevice device(fleet, "pi-1");
+  const auto say = [&](const std::string& state) {
+    const std::string text =
+        R"({"schema":"aflguard-device-status-1","device":"pi-1","state":")" + state + "\"}";
+    const auto bytes = std::as_bytes(std::span(text));
+    ASSERT_OK(device.bus().publish({.topic = "aflguard/v1/orchard/up/pi-1/status",
+                                    .payload = {bytes.begin(), bytes.end()},
+                                    .retained = true}));
+  };
+  const auto told = [&] {
+    const auto text = read_text_file(fleet.path() / "told");
+    return text.ok() ? *text : std::string();
+  };
+  say("lost");
+  wait_until("the command is told", [&] { return told() == "device-lost problem pi-1\n"; });
+  say("training");
+  wait_until("the command is told that it is over",
+             [&] { return told() == "device-lost problem pi-1\ndevice-lost over pi-1\n"; });
+  TEST_ASSERT_EQUAL_INT(0, fleet.end_gateway(SIGTERM));
+  fleet.change_config("command = ", "webhook = \"https://example.org\" # ");
+  const ProgramOutcome refused =
+      run_program({LiveFleet::gateway_program(), "--config", fleet.config().string(), "--test-config"},
+                  fleet.path())
+          .value();
+  TEST_ASSERT_EQUAL_INT(1, refused.exit_code);
+  ASSERT_CONTAINS(refused.output, "for https, give a command");
 }

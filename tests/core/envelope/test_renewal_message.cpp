@@ -8,12 +8,12 @@ using namespace aflguard::testing;
 
 namespace {
 
-RenewalMessage sample() {
+RenewalMessage sample_renewal() {
   return {"orchard", "pi-1", std::chrono::system_clock::from_time_t(1'769'860'800), "-----BEGIN"};
 }
 
 /// The message as its sender signs and the operator reads it.
-Admitted<RenewalMessage> travelled(Fleet& fleet, const Payload& payload) {
+Admitted<RenewalMessage> travelled_renewal(Fleet& fleet, const Payload& payload) {
   Bytes envelope = EnvelopeSealer(fleet.gateway).seal(payload).value().release();
   TRY(UnverifiedEnvelope unverified, UnverifiedEnvelope::parse(std::move(envelope), kMaxRenewalBytes));
   TRY(const VerifiedPayload opened,
@@ -22,7 +22,7 @@ Admitted<RenewalMessage> travelled(Fleet& fleet, const Payload& payload) {
 }
 
 bool can_be_signed(const std::function<void(RenewalMessage&)>& change) {
-  RenewalMessage message = sample();
+  RenewalMessage message = sample_renewal();
   change(message);
   return encode(message).ok();
 }
@@ -31,12 +31,12 @@ bool can_be_signed(const std::function<void(RenewalMessage&)>& change) {
 
 TEST("A renewal that was signed is the renewal that is read, with every field") {
   Fleet fleet;
-  const auto read = travelled(fleet, encode(sample()).value());
+  const auto read = travelled_renewal(fleet, encode(sample_renewal()).value());
   ASSERT_ADMITTED(read);
-  TEST_ASSERT_TRUE(sample() == *read);
-  RenewalMessage largest = sample();
+  TEST_ASSERT_TRUE(sample_renewal() == *read);
+  RenewalMessage largest = sample_renewal();
   largest.request = std::string(8192, 'x');
-  ASSERT_ADMITTED(travelled(fleet, encode(largest).value()));
+  ASSERT_ADMITTED(travelled_renewal(fleet, encode(largest).value()));
 }
 
 TEST("A renewal one above any of its limits is not signed") {
@@ -50,13 +50,13 @@ TEST("A renewal one above any of its limits is not signed") {
 
 TEST("A renewal that is cut at any byte, or is another message, is refused") {
   Fleet fleet;
-  const Payload whole = encode(sample()).value();
+  const Payload whole = encode(sample_renewal()).value();
   for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
     const Bytes part(whole.bytes.begin(), whole.bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    const auto read = travelled(fleet, {PayloadType::kRenewal, part});
+    const auto read = travelled_renewal(fleet, {PayloadType::kRenewal, part});
     TEST_ASSERT_FALSE(read.ok());
     TEST_ASSERT_TRUE(read.error().reason == RefusalReason::kMalformed);
   }
-  TEST_ASSERT_TRUE(travelled(fleet, {PayloadType::kRefusal, whole.bytes}).error().reason ==
+  TEST_ASSERT_TRUE(travelled_renewal(fleet, {PayloadType::kRefusal, whole.bytes}).error().reason ==
                    RefusalReason::kUnsupported);
 }

@@ -71,11 +71,11 @@ class RenewalBench final {
       auto* received = std::get_if<BusReceived>(&*event);
       if (received == nullptr) continue;
       auto envelope = UnverifiedEnvelope::parse(std::move(received->message.payload), kMaxRenewalBytes);
-      ASSERT_ADMITTED(envelope);
+      TEST_ASSERT_TRUE(envelope.ok());
       const auto opened = EnvelopeOpener(table, verifier).open(std::move(*envelope));
-      ASSERT_ADMITTED(opened);
+      TEST_ASSERT_TRUE(opened.ok());
       const auto message = decode_renewal(*opened);
-      ASSERT_ADMITTED(message);
+      TEST_ASSERT_TRUE(message.ok());
       seen.push_back(*message);
     }
     return seen;
@@ -156,7 +156,7 @@ TEST("A board that was off asks again with the same key, and still knows it when
 
 TEST("A certificate for another key, of another device, or that ends sooner changes nothing") {
   RenewalBench bench;
-  bench.answer("for key-1, 600");  // nobody asked
+  bench.answer("for key-0, 600");  // nobody asked
   bench.clock.jump = kLife / 2;
   bench.step();
   bench.answer("for key-9, 600");

@@ -7,7 +7,6 @@
 #include "core/system/atomic_file.h"
 #include "core/system/file_descriptor.h"
 #include "gateway_server/alerts/fleet_alerts.h"
-#include "tests/support/quiet_log.h"
 #include "tests/support/test.h"
 
 using namespace aflguard;
@@ -68,6 +67,23 @@ class WebServer final {
   std::thread thread_;
 };
 
+/// What was logged, by whichever thread.
+class LinesLog final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view line) override {
+    const std::lock_guard lock(mutex_);
+    text_ += std::string(line) + "\n";
+  }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
 class ManualClock final : public Clock {
  public:
   [[nodiscard]] std::chrono::system_clock::time_point wall() const override {
@@ -91,7 +107,7 @@ DeviceStatus in_state(DeviceState state, const ManualClock& clock, std::chrono::
 TEST("A webhook gets what begins and what is over, as JSON, and the server's answer is looked at") {
   WebServer good("HTTP/1.1 204 No Content\r\n\r\n");
   ManualClock clock;
-  QuietLog log;
+  LinesLog log;
   {
     FleetAlerts alerts({.ways = {.webhook = good.url()}, .lost = 300s}, "greenhouse", clock, log);
     alerts.status("pi-1", in_state(DeviceState::kLost, clock));
@@ -122,7 +138,7 @@ TEST("A webhook gets what begins and what is over, as JSON, and the server's ans
 TEST("A command gets the alert in its environment; one that fails is logged") {
   const TemporaryFolder folder;
   ManualClock clock;
-  QuietLog log;
+  LinesLog log;
   {
     FleetAlerts alerts(
         {.ways = {.command = {"sh", "-c",

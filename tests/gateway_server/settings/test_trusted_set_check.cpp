@@ -65,7 +65,7 @@ TEST("Trusted samples of every class are in order; a class without any is named"
   ASSERT_CONTAINS(trusted_set_problem(labelled(one_class, 20), many), "and 14 more");
 }
 
-TEST("One trusted sample is no measure, of classes or of values") {
+TEST("One trusted sample measures nothing, neither classes nor values") {
   ASSERT_CONTAINS(trusted_set_problem(labelled({0}, 3), three_classes()), "has one sample");
   Dataset value;
   value.values = {1};

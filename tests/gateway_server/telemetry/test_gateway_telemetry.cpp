@@ -202,8 +202,9 @@ TEST("A last will that comes after the revocation is taken back, too, and no fig
   bench.status("pi-1", "training");
   bench.status("pi-2", "lost");
   bench.book.revoke("pi-1");
-  TEST_ASSERT_TRUE(bench.registry->refresh());
-  bench.telemetry->follow_book();
+  const auto news = bench.registry->refresh();
+  TEST_ASSERT_TRUE(news.has_value());
+  bench.telemetry->follow_book(*news);
   bench.tick_later(std::chrono::seconds(3));
   bench.retained.clear();
   bench.status("pi-1", "lost");

@@ -57,7 +57,7 @@ TEST("A test error that rises far above its best is trouble until it is back") {
 }
 
 TEST(
-    "A loss on the trusted samples that runs away, or is no number any more, takes the reference its "
+    "A loss on the trusted samples that runs away, or ceases to be a number, takes the reference its "
     "meaning") {
   for (const double loss : {40.0, static_cast<double>(INFINITY)}) {
     GatewayCounters counters;

@@ -86,7 +86,8 @@ Status print_device(const fleet::Fleet& fleet, const std::string& name, const ch
   const std::string folder = fleet.folder().device(name).string();
   if (json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
-    document["device"] = describe(device, fleet.paused().ok() ? *fleet.paused() : NameList());
+    TRY(const NameList paused, fleet.paused());
+    document["device"] = describe(device, paused);
     document["folder"] = folder;
     std::printf("%s\n", document.dump(2).c_str());
   } else {
@@ -265,7 +266,7 @@ Status revoke(const DeviceOptions& options) {
   const bool running = *outcome == fleet::CutOff::kDone;
   if (options.json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
-    document["device"] = describe(*device);
+    document["device"] = describe(*device, {});
     document["broker"] = running ? "enforced" : "not running";
     std::printf("%s\n", document.dump(2).c_str());
   } else {
@@ -360,10 +361,10 @@ void add_device_verbs(CLI::App& app, Action& action) {
                    list);
   verb->add_flag("--json", options->json, "Print one JSON document");
 
-  for (const auto& [name, about, run] :
+  for (const auto& [called, about, run] :
        {std::tuple{"pause", "Take no updates of a device for now; it keeps what waits", &pause},
         std::tuple{"resume", "Take its updates again", &resume}}) {
-    verb = verbs.add({name, about, "aflguard device pause --group greenhouse-2 --fleet greenhouse"}, run);
+    verb = verbs.add({called, about, "aflguard device pause --group greenhouse-2 --fleet greenhouse"}, run);
     verb->add_option("names", options->names, "Enrolled devices");
     verb->add_option("--group", options->group, "... and those of this group");
   }
