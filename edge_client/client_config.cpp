@@ -132,6 +132,15 @@ int default_threads(double cpu_limit, unsigned cores) {
   return static_cast<int>(std::clamp(std::floor(cpu_limit), 1.0, most));
 }
 
+Result<ConfigFile> read_client_file(const std::filesystem::path& path) {
+  TRY(auto file, ConfigFile::read(path));
+  auto local = ConfigFile::read(std::filesystem::path(path).replace_extension(".local.toml"));
+  if (!local.ok() && local.error().kind == ErrorKind::kNotFound) return file;
+  if (!local.ok()) return local.error();
+  file.lay_over(*local);
+  return file;
+}
+
 ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state) {
   ClientConfig config;
   read_connection(file, config);

@@ -67,6 +67,10 @@ struct ClientConfig {
 /// less than two cores' worth, more threads would only make the bursts shorter.
 [[nodiscard]] int default_threads(double cpu_limit, unsigned cores);
 
+/// client.toml with what the board's owner wrote beside it, in client.local.toml: a bundle replaces the one,
+/// and never the other. Where both have a key, the latter's counts.
+[[nodiscard]] Result<ConfigFile> read_client_file(const std::filesystem::path& path);
+
 /// Asks `file` for every key; the file collects what is wrong. Use the result only if file.finish() succeeds.
 /// `state` is where state goes when the file does not say.
 [[nodiscard]] ClientConfig read_client_config(ConfigFile& file, const std::filesystem::path& state = "state");

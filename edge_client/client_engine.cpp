@@ -114,6 +114,13 @@ ClientEngine::Time ClientEngine::step() {
   return std::min(next, publish_status_when_due(parts_.clock.steady()));
 }
 
+void ClientEngine::change(const LiveSettings& settings) {
+  schedule_.change(settings.schedule);
+  settings_.answer = settings.answer;
+  settings_.encoding = settings.encoding;
+  status_.set_interval(settings.status_interval);
+}
+
 // The connection.
 
 void ClientEngine::on_connected(const BusConnected& event) {
@@ -202,6 +209,10 @@ void ClientEngine::on_offer(OfferMessage offer) {
     return refused(refuse(RefusalReason::kWrongFleet, "an offer for another model than this device's"));
   offer_ = std::move(offer);
   status_.offer_wanted(false);
+  // That is how a gateway wakes a device that was paused.
+  if (outgoing_ && refusal_.reason == to_string(RefusalReason::kPaused)) {
+    outgoing_->hold_no_longer(parts_.clock.steady());
+  }
 }
 
 void ClientEngine::on_verdict(ReceivedVerdict verdict) {
@@ -429,7 +440,7 @@ ClientEngine::Time ClientEngine::send_when_due(Time now) {
 
 void ClientEngine::report_silence() {
   const std::uint64_t sends = outgoing_->fruitless_sends();
-  if (sends < kMostFruitlessSends) return;
+  if (sends < kMostFruitlessSends || refusal_.reason == to_string(RefusalReason::kPaused)) return;
   // The count is not in it: a text that changes is a new alert.
   status_.raise(Alert::kUnanswered,
                 "update " + std::to_string(outgoing_->sequence()) + " was sent " +

@@ -24,6 +24,14 @@
 
 namespace aflguard::edge {
 
+/// What can change while the engine runs.
+struct LiveSettings {
+  ScheduleSettings schedule;
+  AnswerTimeouts answer;
+  std::chrono::milliseconds status_interval{30'000};
+  EncodingWish encoding;
+};
+
 struct EngineSettings {
   Membership membership;
   AnswerTimeouts answer;
@@ -80,6 +88,10 @@ class ClientEngine final {
   /// Does what is due; the time at which it wants to be called again, at the latest.
   [[nodiscard]] Time step();
 
+  /// Other settings from now on: schedule, encoding, and how often a status goes out. How long an answer is
+  /// waited for counts from the next update on.
+  void change(const LiveSettings& settings);
+
   /// Publishes the state `disconnected`.
   void say_goodbye();
   /// The broker has the goodbye, or there is no hope for it.
@@ -132,7 +144,7 @@ class ClientEngine final {
   [[nodiscard]] Time upgrade_when_due(Time now);
   [[nodiscard]] Time publish_status_when_due(Time now);
 
-  const EngineSettings settings_;
+  EngineSettings settings_;
   TrainingSchedule schedule_;
   EngineParts parts_;
   GatewayInbox inbox_;

@@ -14,9 +14,12 @@
 #include "core/base/sha256.h"
 #include "core/base/version.h"
 #include "core/envelope/model_hash.h"
+#include "core/identity/pem_limit.h"
+#include "core/identity_mbedtls/mbedtls_certificate.h"
 #include "core/identity_mbedtls/mbedtls_verifier.h"
 #include "core/learning_onnx/onnx_trainer.h"
 #include "core/release/package_archive.h"
+#include "core/system/atomic_file.h"
 #include "core/system/service_notify.h"
 #include "core/system/stop_signal.h"
 #include "core/telemetry/device_status.h"
@@ -24,7 +27,10 @@
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "edge_client/client_engine.h"
 #include "edge_client/device_files.h"
+#include "edge_client/identity.h"
 #include "edge_client/predict.h"
+#include "edge_client/renewing/certificate_renewal.h"
+#include "edge_client/settings_reload.h"
 #include "edge_client/status/board_readings.h"
 #include "edge_client/training/local_evaluation.h"
 #include "edge_client/upgrading/model_upgrade.h"
@@ -43,6 +49,8 @@ constexpr int kEventsPerTurn = 256;
 constexpr std::chrono::milliseconds kBetweenCollections(500);
 /// Samples on which a new model is tried.
 constexpr std::uint32_t kTrialBatch = 8;
+
+enum class Ending : std::uint8_t { kStopped, kAgain };
 
 /// What the configuration names, loaded and checked.
 struct Loaded {
@@ -103,6 +111,41 @@ Status check_memory(const ModelDescription& model) {
                        " MB; train a smaller model");
 }
 
+/// A certificate that the fleet's authority gave this device for that key.
+Result<Certificate> check_renewed(const ClientConfig& config, const std::string& certificate_pem,
+                                  const std::string& key_pem) {
+  TRY(const MbedtlsSigner signer, MbedtlsSigner::from_pem(key_pem));
+  TRY(const Certificate certificate, read_certificate_pem(certificate_pem));
+  TRY_STATUS(check_identity(certificate, signer.public_key(), config.device, SystemClock().wall()));
+  TRY(const std::string ca, read_text_file(config.ca, kMaxPemBytes));
+  TRY_STATUS(check_issuer(certificate_pem, ca));
+  return certificate;
+}
+
+RenewalSettings renewal_settings(const ClientConfig& config, const DeviceIdentity& identity) {
+  return {config.fleet, config.device, identity.certificate, config.state_folder};
+}
+
+RenewalParts renewal_parts(const ClientConfig& config, MessageBus& bus, EnvelopeSealer& sealer,
+                           const Clock& clock, LogSink& log) {
+  return {.bus = bus,
+          .sealer = sealer,
+          .clock = clock,
+          .log = log,
+          .new_key = []() -> Result<std::string> {
+            TRY(const MbedtlsSigner made, MbedtlsSigner::generate());
+            return made.private_pem();
+          },
+          .request_for = [device = config.device](const std::string& key_pem) -> Result<std::string> {
+            TRY(const MbedtlsSigner key, MbedtlsSigner::from_pem(key_pem));
+            return make_certificate_request(key, device);
+          },
+          .check =
+              [&config](const std::string& certificate_pem, const std::string& key_pem) {
+                return check_renewed(config, certificate_pem, key_pem);
+              }};
+}
+
 Result<Loaded> load(const ClientConfig& config, LogSink& log) {
   TRY(DeviceIdentity identity, read_device_identity(config, SystemClock().wall()));
   TRY(ModelPackage package, read_model_package(config.model_package));
@@ -146,10 +189,10 @@ std::chrono::nanoseconds cpu_time() {
 EngineSettings engine_settings(const ClientConfig& config, const Loaded& loaded) {
   EngineSettings settings;
   settings.membership = {config.fleet, config.device, loaded.model_hash, loaded.model.dimension()};
-  settings.answer.shortest = config.answer_wait;
-  settings.answer.longest = 10 * config.answer_wait;
-  settings.status_interval = config.status_interval;
-  settings.encoding = config.encoding;
+  const LiveSettings live = live_settings(config);
+  settings.answer = live.answer;
+  settings.status_interval = live.status_interval;
+  settings.encoding = live.encoding;
   settings.jitter_seed = seed_from_name(config.device);
   settings.software = kVersion;
   settings.model_name = loaded.model.name;
@@ -243,6 +286,7 @@ Result<TopicRowsParts> start_topic(const ClientConfig& config, LogSink& log) {
 struct BesideEngine {
   LocalEvaluation& evaluation;
   ModelExport& model_export;
+  CertificateRenewal& renewal;
   TopicRows* topic_rows;  ///< may be null
 
   /// What was measured of the model at hand.
@@ -260,6 +304,8 @@ struct BesideEngine {
     }
     due = std::min(due, model_export.step(engine.model(), error_of(engine.model())));
     engine.report(Alert::kExport, model_export.problem());
+    due = std::min<steady_clock::time_point>(due, renewal.step());
+    if (!renewal.problem().empty()) engine.report(Alert::kCertificate, renewal.problem());
     if (topic_rows != nullptr) {
       const Status collected = topic_rows->collect();
       engine.report(Alert::kSamples, collected.ok() ? std::string() : collected.error().message);
@@ -270,21 +316,23 @@ struct BesideEngine {
 };
 
 void run_engine(ClientEngine& engine, BesideEngine beside, MessageBus& bus, const StopSignal& stop,
-                Watchdog& watchdog) {
+                SettingsReload& reload, Watchdog& watchdog) {
   ServiceStatus service;
-  while (!stop.requested() && !engine.change_due()) {
+  while (!stop.requested() && !engine.change_due() && !beside.renewal.renewed()) {
     watchdog.beat();
+    if (const auto settings = reload.take()) engine.change(*settings);
     const auto beside_due = beside.step(engine);
     const auto due = std::min(engine.step(), beside_due);
     service.show(engine.status());
     auto event = bus.next_event(std::min(due, watchdog.next()));
     for (int i = 0; event && i < kEventsPerTurn && !stop.requested(); ++i) {
+      beside.renewal.notice(*event);
       engine.handle(std::move(*event));
       event = bus.next_event({});
     }
     if (event) engine.handle(std::move(*event));
   }
-  if (!engine.change_due()) notify_stopping();
+  if (stop.requested()) notify_stopping();
   engine.say_goodbye();
   const auto deadline = steady_clock::now() + kGoodbye;
   while (!engine.goodbye_said()) {
@@ -319,17 +367,18 @@ Result<std::string> try_package(const ClientProgram& program, ClientConfig confi
   return std::string(text);
 }
 
-/// Until it is stopped: false; or until the shelf has another model: true.
-Result<bool> run_once(const ClientProgram& program, const ClientConfig& configured, LogSink& log) {
-  TRY(UpdateSpool spool, UpdateSpool::open(configured.state_folder));
-  TRY(ModelShelf shelf, ModelShelf::open(configured.state_folder / "models", configured.model_package));
-  ClientConfig config = configured;
+/// Until a signal, or until there is a new identity or another model to go on with.
+Result<Ending> run_once(const ClientProgram& program, const ClientConfig& given, SettingsReload& reload,
+                        LogSink& log) {
+  ClientConfig config = with_renewed_identity(given, log);
+  TRY(UpdateSpool spool, UpdateSpool::open(config.state_folder));
+  TRY(ModelShelf shelf, ModelShelf::open(config.state_folder / "models", config.model_package));
   config.model_package = shelf.current();
   auto read = load(config, log);
   if (!read.ok() && shelf.go_back()) {
     log.error("the model that the fleet sent cannot be loaded (" + read.error().message +
               "); going on with the former one");
-    return true;
+    return Ending::kAgain;
   }
   TRY(Loaded loaded, std::move(read));
   TRY(const FleetTopics topics, FleetTopics::create(config.fleet));
@@ -337,7 +386,11 @@ Result<bool> run_once(const ClientProgram& program, const ClientConfig& configur
                                                   config.seed.value_or(random_seed()), log}));
   const EngineSettings settings = engine_settings(config, loaded);
   TRY(const auto bus, MqttBus::create(bus_options(config, settings, topics), log));
-  TRY(const auto stop, StopSignal::install([&bus] { bus->wake(); }));
+  TRY(const auto stop, StopSignal::install([&bus] { bus->wake(); },
+                                           [&] {
+                                             reload.read();
+                                             bus->wake();
+                                           }));
   Watchdog watchdog;
   const SystemClock clock;
   const MbedtlsVerifier verifier;
@@ -365,6 +418,7 @@ Result<bool> run_once(const ClientProgram& program, const ClientConfig& configur
                         .log = log});
   parts.upgrade = &upgrade;
   ClientEngine engine(settings, TrainingSchedule(config.schedule), topics, parts);
+  reload.give_again();
   TRY_STATUS(engine.start());
   log.info("device '" + config.device + "' of fleet '" + config.fleet + "', broker " + config.host + ":" +
            std::to_string(config.port) + ", model " + loaded.model.name);
@@ -374,21 +428,28 @@ Result<bool> run_once(const ClientProgram& program, const ClientConfig& configur
   LocalEvaluation evaluation(HeldBack(config.hold_back), *loaded.trainer, *loaded.source,
                              std::move(loaded.calibration), clock, log);
   TRY(TopicRowsParts topic, start_topic(config, log));
-  run_engine(engine, {evaluation, model_export, topic.rows ? &*topic.rows : nullptr}, *bus, *stop, watchdog);
+  CertificateRenewal renewal(renewal_settings(config, loaded.identity), topics,
+                             renewal_parts(config, *bus, sealer, clock, log));
+  run_engine(engine, {evaluation, model_export, renewal, topic.rows ? &*topic.rows : nullptr}, *bus, *stop,
+             reload, watchdog);
   if (topic.bus) topic.bus->stop();
-  if (engine.change_due() && !stop->requested()) return true;
-  log.info("stopped");
-  return false;
+  if (stop->requested()) {
+    log.info("stopped");
+    return Ending::kStopped;
+  }
+  log.info(engine.change_due() ? "going on with the fleet's model" : "going on with the new certificate");
+  return Ending::kAgain;
 }
 
-Status run(const ClientProgram& program, const ClientConfig& config, LogSink& log) {
+Status run(const ClientProgram& program, const ClientConfig& config, SettingsReload& reload, LogSink& log) {
   while (true) {
-    TRY(const bool again, run_once(program, config, log));
-    if (!again) return {};
+    TRY(const Ending ending, run_once(program, config, reload, log));
+    if (ending == Ending::kStopped) return {};
   }
 }
 
-Status test_config(const ClientConfig& config, LogSink& log) {
+Status test_config(const ClientConfig& given, LogSink& log) {
+  const ClientConfig config = with_renewed_identity(given, log);
   TRY(const Loaded loaded, load(config, log));
   const std::string samples =
       config.follow ? "samples from a growing table" : std::to_string(loaded.samples) + " samples";
@@ -399,7 +460,8 @@ Status test_config(const ClientConfig& config, LogSink& log) {
 
 /// For a board that has just been given its identity: samples and model may come later, and its clock may not
 /// be set yet, so a certificate that begins in the future is not a mistake.
-Status test_identity(const ClientConfig& config, bool json) {
+Status test_identity(const ClientConfig& given, bool json, LogSink& log) {
+  const ClientConfig config = with_renewed_identity(given, log);
   TRY(const Certificate certificate, check_identity_files(config, SystemClock().wall()));
   if (json) {  // packaging/board/advance-clock reads this line
     const IdentityFact fact{config.fleet, config.device, certificate.not_before, certificate.not_after};
@@ -439,24 +501,25 @@ std::filesystem::path default_state_folder() {
 }
 
 int run_configured(const ClientProgram& program, const CommandLine& command, const ClientConfig& config,
-                   LogSink& log) {
+                   SettingsReload& reload, LogSink& log) {
   const Status status = command.predict         ? predict_rows(config, command.rows, command.json)
-                        : command.test_identity ? test_identity(config, command.json)
+                        : command.test_identity ? test_identity(config, command.json, log)
                         : command.test_config   ? test_config(config, log)
-                                                : run(program, config, log);
+                                                : run(program, config, reload, log);
   return status.ok() ? 0 : report(program, status.error().message);
 }
 
 int run_with_config(const ClientProgram& program, const CommandLine& command) {
-  auto file = ConfigFile::read(command.config);
+  auto file = read_client_file(command.config);
   if (!file.ok()) return report(program, file.error().message);
   const ClientConfig config = read_client_config(*file, default_state_folder());
   int code = 0;
   for (const std::string& problem : file->problems()) code = report(program, problem);
   if (code != 0) return code;
   StderrLog log(config.log_level);
+  SettingsReload reload(*file, default_state_folder(), log);
   try {
-    return run_configured(program, command, config, log);
+    return run_configured(program, command, config, reload, log);
   } catch (const std::bad_alloc&) {
     return report(program, "there is not enough memory for this model and its samples");
   }

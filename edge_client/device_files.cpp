@@ -9,6 +9,7 @@
 #include "core/system/atomic_file.h"
 #include "core/system/secret_file.h"
 #include "edge_client/identity.h"
+#include "edge_client/renewing/certificate_renewal.h"
 
 namespace aflguard::edge {
 namespace fs = std::filesystem;
@@ -29,6 +30,31 @@ Result<KeyTable> read_keys(const fs::path& path, std::string_view owner) {
 }
 
 }  // namespace
+
+ClientConfig with_renewed_identity(ClientConfig config, LogSink& log) {
+  const fs::path renewed = renewed_identity(config.state_folder);
+  std::error_code error;
+  if (!fs::exists(renewed, error)) return config;
+  const auto end_of = [](const fs::path& file) -> Result<std::chrono::system_clock::time_point> {
+    TRY(const std::string pem, read_text_file(file, kMaxPemBytes));
+    TRY(const Certificate certificate, in_file(file, read_certificate_pem(pem)));
+    return certificate.not_after;
+  };
+  const auto installed_end = end_of(config.certificate);
+  const auto renewed_end = end_of(renewed);
+  if (!renewed_end.ok()) {
+    log.warning("the renewed identity is not used: " + renewed_end.error().message);
+    return config;
+  }
+  if (installed_end.ok() && *installed_end >= *renewed_end) return config;  // a newer one was installed
+  ClientConfig with_it = config;
+  with_it.certificate = with_it.key = renewed;
+  // One that does not fit, of another device or fleet, must not keep the board from its installed one.
+  const auto usable = read_device_identity(with_it, std::chrono::system_clock::now());
+  if (usable.ok() || usable.error().kind == ErrorKind::kUnavailable) return with_it;
+  log.warning("the renewed identity is not used: " + usable.error().message);
+  return config;
+}
 
 Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
                                             std::chrono::system_clock::time_point now) {

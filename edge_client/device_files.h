@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/log.h"
 #include "core/base/result.h"
 #include "core/identity/certificate.h"
 #include "core/identity/device_registry.h"
@@ -25,6 +26,10 @@ struct DeviceIdentity {
 /// Errors name the file.
 [[nodiscard]] Result<DeviceIdentity> read_device_identity(const ClientConfig& config,
                                                           std::chrono::system_clock::time_point now);
+
+/// The configuration with the identity that was renewed over the broker, which lies in the state folder,
+/// where there is one and it lasts longer than the one that the configuration names.
+[[nodiscard]] ClientConfig with_renewed_identity(ClientConfig config, LogSink& log);
 
 /// The same files, checked on a machine whose clock may be behind: a certificate that begins after `now` is
 /// fine, one that has ended is not. Gives the certificate.

@@ -4,6 +4,7 @@
 #include "core/envelope/encoded_messages.h"
 #include "core/envelope/envelope.h"
 #include "core/envelope/message_codec.h"
+#include "core/envelope/renewal_message.h"
 #include "fuzz/target.h"
 
 using namespace aflguard;
@@ -35,8 +36,8 @@ void check_round_trip(const Admitted<Message>& message, const VerifiedPayload& p
 }
 
 /// In the order of the corpus. Refusals have a target to themselves.
-constexpr std::array kTypes = {PayloadType::kUpdate, PayloadType::kVerdict, PayloadType::kModel,
-                               PayloadType::kOffer, PayloadType::kDifference};
+constexpr std::array kTypes = {PayloadType::kUpdate, PayloadType::kVerdict,    PayloadType::kModel,
+                               PayloadType::kOffer,  PayloadType::kDifference, PayloadType::kRenewal};
 constexpr std::size_t kMostNumbers = 1000;
 
 /// Many byte strings unpack to one vector; what comes out is bounded and finite.
@@ -73,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (format != kFirstFormat) check_numbers(decode_update(*opened, {.numbers = kMostNumbers}));
   check_round_trip(decode_offer(*opened), *opened);
   check_round_trip(decode_difference(*opened), *opened);
+  check_round_trip(decode_renewal(*opened), *opened);
   check_difference(decode_difference(*opened));
   check_round_trip(decode_verdict(*opened), *opened);
   check_round_trip(decode_model(*opened), *opened);

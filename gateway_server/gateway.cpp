@@ -4,10 +4,10 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/bounded_queue.h"
 #include "core/base/fair_queue.h"
 #include "core/system/service_notify.h"
 #include "core/telemetry/program_facts.h"
-#include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/replies/offer_pace.h"
 #include "gateway_server/replies/outbox.h"
 #include "gateway_server/rival_watch.h"
@@ -47,6 +47,10 @@ class Gateway::Loop final {
     stopping_ = true;
     inbox_.push_first(BusWoken{});
   }
+  void change(GatewayChange change) {
+    changes_.push_always(std::move(change));
+    inbox_.push_first(BusWoken{});
+  }
 
  private:
   [[nodiscard]] PipelineParts pipeline_parts();
@@ -71,6 +75,7 @@ class Gateway::Loop final {
   }
 
   void tick(Time now);
+  void take_changes();
   void collect_sealed();
   void show_verdicts(Time now);
   void retain_model(Time now);
@@ -87,6 +92,7 @@ class Gateway::Loop final {
   RolloutDesk rollout_;
   OfferPace offers_{kOfferInterval};
   std::atomic<bool> stopping_{false};
+  BoundedQueue<GatewayChange> changes_{SIZE_MAX, SIZE_MAX};
   FairQueue<BusEvent> inbox_{kOtherMessages};  ///< for the thread of run()
   std::atomic<bool> receiving_ends_{false};
   std::thread receiving_;
@@ -95,6 +101,7 @@ class Gateway::Loop final {
   RivalWatch rivals_;
   Status outcome_;  ///< of run(): fails where another gateway was there first
   Every book_due_{kBookInterval};
+  Every paused_due_{kBookInterval};
   Every dropped_due_{kBookInterval};
   Every model_due_;
   std::optional<std::uint64_t> retained_version_;  ///< of the model that the broker was given last
@@ -121,6 +128,7 @@ PipelineParts Gateway::Loop::pipeline_parts() {
           .judge = parts_.judge,
           .reference = parts_.reference,
           .measure = parts_.measure,
+          .paused = &parts_.paused,
           .counters = counters_,
           .refusals = refusals_,
           .wake = [this] { inbox_.push_first(BusWoken{}); },
@@ -136,6 +144,8 @@ TelemetryParts Gateway::Loop::telemetry_parts() {
           .interval = steady(parts_.settings.telemetry_interval),
           .metrics_listen = parts_.settings.metrics_listen,
           .home_assistant_prefix = parts_.settings.home_assistant_prefix,
+          .trusted_set_problem = parts_.trusted_set_problem,
+          .alerts = std::move(parts_.alerts),
           .history = std::move(parts_.history),
           .bus = parts_.bus,
           .retain = [this](Message message) { outbox_.set(std::move(message)); },
@@ -297,12 +307,26 @@ void Gateway::Loop::collect_sealed() {
   outbox_bytes_ = outbox_.bytes();
 }
 
+void Gateway::Loop::take_changes() {
+  while (auto change = changes_.try_pop()) {
+    outbox_.set_limit(change->pipeline.limits.outbox_bytes);
+    model_due_.set_interval(steady(change->pipeline.replies.retained_model_interval));
+    retained_version_.reset();  // the retained model says how to train
+    pipeline_.change(std::move(change->pipeline));
+    telemetry_.settings_changed(change->guard, change->text);
+  }
+}
+
 void Gateway::Loop::tick(Time now) {
+  take_changes();
   if (book_due_.due(now)) {
     if (auto news = parts_.registry.refresh()) {
       telemetry_.follow_book(*news);
       pipeline_.voters_changed(std::move(*news));
     }
+  }
+  if (paused_due_.due(now)) {
+    for (const std::string& device : parts_.paused.refresh()) pipeline_.offer(device);
   }
   show_verdicts(now);
   retain_model(now);
@@ -371,6 +395,10 @@ const std::optional<ChosenModel>& Gateway::chosen() const {
 
 void Gateway::stop() {
   loop_->stop();
+}
+
+void Gateway::change(GatewayChange change) {
+  loop_->change(std::move(change));
 }
 
 }  // namespace aflguard::gateway

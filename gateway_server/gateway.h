@@ -8,10 +8,13 @@
 #include "core/base/log.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/alerts/fleet_alerts.h"
 #include "gateway_server/history/history_store.h"
 #include "gateway_server/intake/live_registry.h"
+#include "gateway_server/intake/paused_devices.h"
 #include "gateway_server/judging/evaluation_thread.h"
 #include "gateway_server/judging/update_judge.h"
+#include "gateway_server/pipeline/update_pipeline.h"
 #include "gateway_server/rollout/rollout_desk.h"
 #include "gateway_server/settings/gateway_settings.h"
 
@@ -26,6 +29,7 @@ struct GatewayParts {
   std::string software;
   MessageBus& bus;
   LiveRegistry& registry;
+  PausedDevices& paused;
   const Verifier& verifier;
   Signer& signer;
   UpdateJudge& judge;
@@ -36,8 +40,17 @@ struct GatewayParts {
   NumberedModel model;                              ///< what the fleet trains now
   /// Whether this gateway could train the package in that folder.
   std::function<Status(const std::filesystem::path& package)> try_model;
+  std::string trusted_set_problem = {};           ///< empty: the trusted samples are in order
+  std::unique_ptr<FleetAlerts> alerts = nullptr;  ///< null: none are sent
   const Clock& clock;
   LogSink& log;
+};
+
+/// What can change while a gateway runs; checked before.
+struct GatewayChange {
+  PipelineChange pipeline;
+  std::string guard;  ///< its name
+  std::string text;   ///< what has changed, for people
 };
 
 /// The live gateway: pieces in, verdicts and models out.
@@ -62,6 +75,8 @@ class Gateway final {
   /// After run(): the model that the fleet was ordered to train. The store is to be changed, and another
   /// gateway made.
   [[nodiscard]] const std::optional<ChosenModel>& chosen() const;
+  /// In force within a second. From any thread.
+  void change(GatewayChange change);
 
  private:
   class Loop;

@@ -20,7 +20,9 @@
 #include "core/telemetry/gateway_status.h"
 #include "core/transport_mqtt/mqtt_bus.h"
 #include "gateway_server/gateway.h"
+#include "gateway_server/gateway_reload.h"
 #include "gateway_server/settings/gateway_inputs.h"
+#include "gateway_server/settings/trusted_set_check.h"
 #include "gateway_server/store/sqlite_history.h"
 #include "gateway_server/store/sqlite_store.h"
 #include "gateway_server/store/sqlite_stored_model.h"
@@ -101,8 +103,7 @@ Result<std::unique_ptr<RecordingWriter>> start_recording(const GatewaySettings& 
 
 /// The gateway's own share of learning: reference updates and evaluations, with one trainer for each.
 struct Learning {
-  std::unique_ptr<Trainer> reference_trainer;
-  std::unique_ptr<Trainer> evaluation_trainer;
+  std::shared_ptr<Trainer> reference_trainer;
   std::unique_ptr<TrustedSetReference> reference;
   EvaluationThread::Measure measure;
 };
@@ -116,35 +117,86 @@ std::vector<float> statistics_samples(const GatewayInputs& inputs) {
                         : std::vector<float>();
 }
 
-Result<Learning> make_learning(const GatewaySettings& settings, const GatewayInputs& inputs,
-                               const GuardNeeds& needs) {
-  Learning learning;
-  const bool evaluate = inputs.evaluation.has_value();
-  if (!needs.reference && !evaluate) return learning;
+Result<std::shared_ptr<Trainer>> make_trainer(const GatewaySettings& settings, const ModelPackage& package) {
   TRY(auto runtime, OnnxRuntime::load(settings.model.runtime.value_or("")));
   OnnxTrainerOptions options;
   options.threads = settings.model.threads;
+  TRY(auto trainer, make_onnx_trainer(runtime, package, options));
+  return std::shared_ptr<Trainer>(std::move(trainer));
+}
+
+/// Measures models on `data`, with its own trainer.
+Result<EvaluationThread::Measure> make_measure(const GatewaySettings& settings, const GatewayInputs& inputs,
+                                               Dataset data) {
+  TRY(auto trainer, make_trainer(settings, inputs.package));
+  return EvaluationThread::Measure(
+      [trainer = std::move(trainer), data = std::make_shared<const Dataset>(std::move(data)),
+       samples = settings.evaluation->samples,
+       measured_on = statistics_samples(inputs)](std::span<const float> parameters) -> Result<double> {
+        std::vector<float> statistics;
+        if (!measured_on.empty()) {
+          TRY(statistics, measure_statistics(*trainer, parameters, measured_on));
+        }
+        return data->regression() ? mean_squared_error(*trainer, parameters, *data, samples, statistics)
+                                  : test_error(*trainer, parameters, *data, samples, statistics);
+      });
+}
+
+/// What the settings say of the evaluation now; empty: there is none.
+Result<EvaluationThread::Measure> measure_again(const GatewaySettings& settings,
+                                                const GatewayInputs& inputs) {
+  if (!settings.evaluation) return EvaluationThread::Measure();
+  TRY(Dataset data, load_dataset(settings.evaluation->data, inputs.package.description));
+  return make_measure(settings, inputs, std::move(data));
+}
+
+Result<Learning> make_learning(const GatewaySettings& settings, GatewayInputs& inputs,
+                               const GuardNeeds& needs) {
+  Learning learning;
+  const bool evaluate = inputs.evaluation.has_value();
   if (needs.reference) {
-    TRY(learning.reference_trainer, make_onnx_trainer(runtime, inputs.package, options));
+    TRY(learning.reference_trainer, make_trainer(settings, inputs.package));
     // What a client sends sums over all its steps; a class update of the same size is compared with it.
     const std::size_t batch = settings.training.batch_size * std::size_t{settings.training.local_steps};
     learning.reference = std::make_unique<TrustedSetReference>(*learning.reference_trainer, *inputs.trusted,
                                                                1, needs.reference_per_class ? batch : 0);
   }
   if (evaluate) {
-    TRY(learning.evaluation_trainer, make_onnx_trainer(runtime, inputs.package, options));
-    learning.measure = [&trainer = *learning.evaluation_trainer, &data = *inputs.evaluation,
-                        samples = settings.evaluation->samples, measured_on = statistics_samples(inputs)](
-                           std::span<const float> parameters) -> Result<double> {
-      std::vector<float> statistics;
-      if (!measured_on.empty()) {
-        TRY(statistics, measure_statistics(trainer, parameters, measured_on));
-      }
-      return data.regression() ? mean_squared_error(trainer, parameters, data, samples, statistics)
-                               : test_error(trainer, parameters, data, samples, statistics);
-    };
+    TRY(learning.measure, make_measure(settings, inputs, std::move(*inputs.evaluation)));
   }
   return learning;
+}
+
+/// Null without a section [alerts].
+Result<std::unique_ptr<FleetAlerts>> make_alerts(const GatewaySettings& settings, const Clock& clock,
+                                                 LogSink& log) {
+  if (!settings.alerts) return std::unique_ptr<FleetAlerts>();
+  const GatewaySettings::Alerts& wanted = *settings.alerts;
+  AlertSettings alerts;
+  alerts.ways.command = wanted.command;
+  if (wanted.webhook) {
+    auto url = parse_http_url(*wanted.webhook);
+    if (!url.ok()) return at("[alerts] webhook", url.error());
+    alerts.ways.webhook = std::move(*url);
+  }
+  if (alerts.ways.command.empty() && !alerts.ways.webhook) {
+    return invalid_input("[alerts] has neither command nor webhook: give it one, or leave the section out");
+  }
+  alerts.per_hour = wanted.per_hour;
+  alerts.lost = wanted.lost;
+  alerts.certificate_days = wanted.certificate_days;
+  alerts.disk_free = wanted.disk_free;
+  return std::make_unique<FleetAlerts>(std::move(alerts), settings.fleet, clock, log);
+}
+
+/// For --test-config: a rate that diverges on the trusted samples alone would do so on the fleet's.
+Status check_learning_rate(const GatewaySettings& settings, const GatewayInputs& inputs,
+                           const Learning& learning) {
+  const double samples = static_cast<double>(settings.training.batch_size) * settings.training.local_steps;
+  TRY(const std::string problem,
+      learning_rate_problem(*learning.reference_trainer, *inputs.trusted, inputs.initial,
+                            settings.training.learning_rate, samples));
+  return problem.empty() ? Status() : invalid_input(problem);
 }
 
 Status first_reference(UpdateJudge& judge, ReferenceSource* source) {
@@ -232,6 +284,17 @@ Status try_package(GatewaySettings settings, const std::filesystem::path& packag
   return invalid_input("the test error of its first parameters is not finite");
 }
 
+/// Runs `gateway` until a signal ends it; SIGHUP reads the settings again.
+Status run_until_signal(Gateway& gateway, GatewayReload& reload, bool& told_to_stop) {
+  TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); },
+                                           [&] {
+                                             if (auto change = reload.read()) {
+                                               gateway.change(std::move(*change));
+                                             }
+                                           }));
+  return gateway.run();
+}
+
 /// How a gateway ended.
 struct Ended {
   int exit_code = 0;
@@ -239,18 +302,19 @@ struct Ended {
 };
 
 /// Until it is stopped, or another model was chosen.
-Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
+Result<Ended> run_once(const ConfigFile& file, const GatewaySettings& configured, bool only_test) {
   bool rolled_out = false;
   GatewaySettings settings = with_package(configured, rolled_out);
   const std::span<const GuardKind> kinds = all_guards();
   spell_out_guard(kinds, settings);
   StderrLog log(settings.log_level);
   const SystemClock clock;
-  TRY(const GatewayInputs inputs, read_inputs(settings, rolled_out));
+  TRY(GatewayInputs inputs, read_inputs(settings, rolled_out));
   const ModelDescription& model = inputs.package.description;
   TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const FleetTopics topics, FleetTopics::create(settings.fleet));
   TRY(auto registry, LiveRegistry::open(settings.device_book, clock, log));
+  TRY(auto paused, PausedDevices::open(settings.paused_devices, log));
   TRY(const std::string key, read_secret_file(settings.identity.key));
   TRY(OpensslSigner signer, OpensslSigner::from_pem(key));
   TRY(const ModelMessage terms, model_terms(settings, model));
@@ -260,7 +324,14 @@ Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
   TRY(auto bus, MqttBus::create(bus_options(settings, topics), log));
   TRY(Learning learning, make_learning(settings, inputs, needs));
   TRY(const KeyTable release_keys, read_release_keys(settings.identity.release, log));
-  if (only_test) return Ended{};
+  TRY(auto alerts, make_alerts(settings, clock, log));
+  const std::string trusted_problem =
+      needs.reference ? trusted_set_problem(*inputs.trusted, model) : std::string();
+  if (!trusted_problem.empty()) log.warning(trusted_problem);
+  if (only_test) {
+    if (needs.reference) TRY_STATUS(check_learning_rate(settings, inputs, learning));
+    return Ended{};
+  }
 
   TRY(auto store, SqliteStore::open({.file = settings.store.file,
                                      .fleet = settings.fleet,
@@ -276,10 +347,11 @@ Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
   TRY(auto recording, start_recording(settings, model, guard_options, options, aggregator));
   UpdateJudge judge(settings.fleet, aggregator, *store, std::move(stored.devices), std::move(recording),
                     clock, log);
-  judge.count_voters(
-      {.silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
-       .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); },
-       .enrolled_names = [&registry] { return registry->enrolled_names(); }});
+  const VoterRules voters = {
+      .silence = std::chrono::duration_cast<std::chrono::milliseconds>(settings.guard.voter_timeout),
+      .is_enrolled = [&registry](std::string_view device) { return registry->is_enrolled(device); },
+      .enrolled_names = [&registry] { return registry->enrolled_names(); }};
+  judge.count_voters(voters);
   TRY_STATUS(first_reference(judge, learning.reference.get()));
   std::unique_ptr<HistoryStore> history;
   if (settings.keep_history) {
@@ -295,6 +367,7 @@ Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
                    .software = kVersion,
                    .bus = *bus,
                    .registry = *registry,
+                   .paused = *paused,
                    .verifier = verifier,
                    .signer = signer,
                    .judge = judge,
@@ -307,10 +380,29 @@ Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
                        [&](const std::filesystem::path& package) {
                          return try_package(settings, package, registry->enrolled());
                        },
+                   .trusted_set_problem = trusted_problem,
+                   .alerts = std::move(alerts),
                    .clock = clock,
                    .log = log});
-  TRY(const auto stop, StopSignal::install([&gateway] { gateway.stop(); }));
-  const Status ended = gateway.run();
+  GatewayReload reload(
+      {.file = file,
+       .settings = settings,
+       .kinds = kinds,
+       .model = model,
+       .has_trusted = learning.reference != nullptr,
+       .has_classes = needs.reference_per_class,
+       .measure = learning.measure,
+       .voters = voters,
+       .enrolled = [&registry] { return registry->enrolled(); },
+       .make_measure = [&inputs](const GatewaySettings& fresh) { return measure_again(fresh, inputs); },
+       .record =
+           [&model](const GatewaySettings& fresh, const GuardSettings& guard_settings,
+                    const AggregatorOptions& changed, const Aggregator& current) {
+             return start_recording(fresh, model, guard_settings, changed, current);
+           },
+       .log = log});
+  bool told_to_stop = false;
+  const Status ended = run_until_signal(gateway, reload, told_to_stop);
   if (!ended.ok()) {
     const int failure = report(ended.error());
     return Ended{gateway.came_second() ? kAnotherRuns : failure};
@@ -319,13 +411,13 @@ Result<Ended> run_once(const GatewaySettings& configured, bool only_test) {
   const ChosenModel& next = *gateway.chosen();
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch());
   TRY_STATUS(store->change_model({next.number, next.name, next.hash}, now.count()));
-  return Ended{.again = !stop->requested()};
+  return Ended{.again = !told_to_stop};
 }
 
 /// The exit code of a gateway that ran.
-Result<int> run(const GatewaySettings& settings, bool only_test) {
+Result<int> run(const ConfigFile& file, const GatewaySettings& settings, bool only_test) {
   while (true) {
-    TRY(const Ended ended, run_once(settings, only_test));
+    TRY(const Ended ended, run_once(file, settings, only_test));
     if (!ended.again) return ended.exit_code;
   }
 }
@@ -352,9 +444,11 @@ int main(int argc, char** argv) {
   }
   keep_freed_memory();
   try {
-    const auto settings = read_gateway_settings(config);
+    auto file = ConfigFile::read(config);
+    if (!file) return report(file.error());
+    const auto settings = read_gateway_settings(*file);
     if (!settings) return report(settings.error());
-    const auto done = run(*settings, only_test);
+    const auto done = run(*file, *settings, only_test);
     if (!done.ok()) return report(done.error());
     if (only_test) std::printf("%s: the configuration is in order\n", config.c_str());
     return *done;

@@ -55,6 +55,23 @@ Aggregator::Aggregator(const AggregatorOptions& options, std::unique_ptr<Guard> 
   options_.reference_interval = std::max<std::uint64_t>(1, options_.reference_interval);
 }
 
+void Aggregator::change(const AggregatorOptions& options, std::unique_ptr<Guard> guard) {
+  check(options.learning_rate > 0, "the learning rate must be positive");
+  options_ = options;
+  options_.reference_interval = std::max<std::uint64_t>(1, options_.reference_interval);
+  if (guard != nullptr) {
+    guard_ = std::move(guard);
+    needs_ = guard_->needs();
+    if (needs_.reference_per_class && reference_.per_class.empty()) has_reference_ = false;
+  }
+  if (options_.history == model_.history()) return;
+  GlobalModel model(model_.parameters(), options_.history, model_.version());
+  for (std::uint64_t version = model_.version(); version > model_.oldest();) {
+    if (!model.prepend(model_.at(--version))) break;
+  }
+  model_ = std::move(model);
+}
+
 Result<const ReferenceUpdate*> Aggregator::reference() {
   if (source_ == nullptr)
     return invalid_input("this aggregator has no trusted data to compute a reference from");

@@ -65,6 +65,10 @@ class Aggregator final {
   /// This client has left the fleet: guards that compare clients stop counting what it said.
   void forget(ClientId client) { guard_->forget(client); }
 
+  /// Other options from now on, and, where `guard` is not null, another rule, which knows nothing yet. Model,
+  /// iteration and reference stay; a reference without the classes that the new rule needs does not.
+  void change(const AggregatorOptions& options, std::unique_ptr<Guard> guard);
+
   [[nodiscard]] const GlobalModel& model() const { return model_; }
   [[nodiscard]] const Guard& guard() const { return *guard_; }
   /// t: updates judged so far, rejected ones included.

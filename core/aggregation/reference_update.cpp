@@ -36,11 +36,16 @@ Status TrustedSetReference::compute(std::span<const float> parameters, std::uint
   }
   reference.vector.assign(parameters.size(), 0);
   sum_.resize(parameters.size());
+  double losses = 0;
+  double samples = 0;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     const Batch& batch = parts_[part]->batch;
-    if (auto loss = summed_gradient(trainer_, parameters, batch, sample_weight_, sum_); !loss) {
+    const auto loss = summed_gradient(trainer_, parameters, batch, sample_weight_, sum_);
+    if (!loss) {
       return at("reference update over " + std::to_string(batch.size) + " trusted samples", loss.error());
     }
+    losses += *loss * static_cast<double>(batch.size);
+    samples += static_cast<double>(batch.size);
     for (std::size_t i = 0; i < sum_.size(); ++i) reference.vector[i] += sum_[i];
     if (classes == 0) continue;
     const auto scale =
@@ -49,6 +54,7 @@ Status TrustedSetReference::compute(std::span<const float> parameters, std::uint
     reference.per_class.set_row(part, sum_);
   }
   reference.version = version;
+  reference.loss = losses / samples;
   reference.derive();
   return {};
 }

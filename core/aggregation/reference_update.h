@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,6 +24,9 @@ struct ReferenceUpdate {
   /// of trusted samples of that class would send. Regression is one class. Empty unless asked for.
   RowBundle per_class;
   SmallMatrix gram;  ///< inner products of these rows
+
+  /// Mean loss of the trusted samples at that model; not a number where it is not known. Decides nothing.
+  double loss = std::numeric_limits<double>::quiet_NaN();
 
   /// Fills norm and gram, which follow from the rest.
   void derive();

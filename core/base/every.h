@@ -10,6 +10,9 @@ class Every final {
   using Time = std::chrono::steady_clock::time_point;
   explicit Every(std::chrono::steady_clock::duration interval) : interval_(interval) {}
 
+  /// From the next time on.
+  void set_interval(std::chrono::steady_clock::duration interval) { interval_ = interval; }
+
   /// True at most once in an interval.
   [[nodiscard]] bool due(Time now) {
     if (now < next_) return false;

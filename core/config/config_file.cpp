@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -40,6 +41,35 @@ std::string shown(const ConfigValue& value) {
   return std::visit(Show{}, value.value);
 }
 
+/// The whole value, so that two of them can be compared.
+std::string value_text(const ConfigValue& value) {
+  struct Write {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::int64_t n) const {
+      const auto number = static_cast<double>(n);  // 1 and 1.0 are one value
+      return std::abs(number) < 1e15 ? (*this)(number) : std::to_string(n);
+    }
+    std::string operator()(double n) const {
+      std::array<char, 40> text{};
+      std::snprintf(text.data(), text.size(), "%.17g", n);
+      return text.data();
+    }
+    std::string operator()(const std::string& text) const { return "\"" + text + "\""; }
+    std::string operator()(const ConfigValue::Array& array) const {
+      std::string text = "[";
+      for (const ConfigValue& entry : array) text += value_text(entry) + ",";
+      return text + "]";
+    }
+    std::string operator()(const ConfigValue::Table& table) const {
+      std::string text = "{";
+      for (const auto& [key, entry] : table) text += key + "=" + value_text(entry) + ",";
+      return text + "}";
+    }
+    std::string operator()(const ConfigValue::Other& other) const { return other.kind; }
+  };
+  return std::visit(Write{}, value.value);
+}
+
 std::string section_text(const std::string& section) {
   return section.empty() ? "" : "[" + section + "] ";
 }
@@ -54,6 +84,7 @@ struct ConfigFile::State {
 
   fs::path path;
   ConfigValue document;
+  std::map<std::size_t, fs::path> laid_over;  ///< files by ConfigValue::layer
   /// Section -> its keys that were asked for. Sections of names that are free are not in here.
   std::map<std::string, std::set<std::string>> known;
   std::vector<Problem> problems;
@@ -69,9 +100,16 @@ struct ConfigFile::State {
     return found == table->end() ? nullptr : &found->second;
   }
 
-  void add(std::size_t line, const std::string& text) {
-    const std::string place = line > 0 ? ":" + std::to_string(line) : "";
-    problems.push_back({line, path.string() + place + ": " + text});
+  /// Of a value, or of one that is missing (null).
+  void add(const ConfigValue* value, const std::string& text) {
+    problems.push_back({value == nullptr ? 0 : value->line, place_of(value) + text});
+  }
+  /// "FILE:LINE: ".
+  [[nodiscard]] std::string place_of(const ConfigValue* value) const {
+    if (value == nullptr || value->line == 0) return path.string() + ": ";
+    const auto upper = laid_over.find(value->layer);
+    const fs::path& file = upper == laid_over.end() ? path : upper->second;
+    return file.string() + ":" + std::to_string(value->line) + ": ";
   }
 
   [[nodiscard]] std::vector<Problem> unknown_keys() const;
@@ -96,8 +134,7 @@ ConfigFile::State::Problem ConfigFile::State::unknown(const std::string& section
     for (const std::string_view name : names) text += " " + std::string(name);
     text += ")";
   }
-  const std::string place = value.line > 0 ? ":" + std::to_string(value.line) : "";
-  return {value.line, path.string() + place + ": " + text};
+  return {value.line, place_of(&value) + text};
 }
 
 std::vector<ConfigFile::State::Problem> ConfigFile::State::unknown_keys() const {
@@ -130,6 +167,41 @@ Result<ConfigFile> ConfigFile::parse(std::string_view text, const fs::path& path
   return ConfigFile(std::move(state));
 }
 
+void ConfigFile::lay_over(const ConfigFile& upper) {
+  const std::size_t layer = state_->laid_over.size() + 1;
+  state_->laid_over.emplace(layer, upper.path());
+  auto& sections = std::get<ConfigValue::Table>(state_->document.value);
+  const auto put = [layer](ConfigValue::Table& table, const std::string& key, ConfigValue value) {
+    value.layer = layer;
+    table.insert_or_assign(key, std::move(value));
+  };
+  for (const auto& [name, value] : *upper.state_->document.as_table()) {
+    const auto below = sections.find(name);
+    auto* section = below == sections.end() ? nullptr : std::get_if<ConfigValue::Table>(&below->second.value);
+    if (section == nullptr || value.as_table() == nullptr) {
+      put(sections, name, value);
+      auto* added = std::get_if<ConfigValue::Table>(&sections.at(name).value);
+      if (added == nullptr) continue;
+      for (auto& [key, entry] : *added) entry.layer = layer;
+      continue;
+    }
+    for (const auto& [key, entry] : *value.as_table()) put(*section, key, entry);
+  }
+}
+
+std::map<std::string, std::string> ConfigFile::values() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, value] : *state_->document.as_table()) {
+    const ConfigValue::Table* section = value.as_table();
+    if (section == nullptr) {
+      all.emplace(name, value_text(value));
+      continue;
+    }
+    for (const auto& [key, entry] : *section) all.emplace("[" + name + "] " + key, value_text(entry));
+  }
+  return all;
+}
+
 ConfigTable ConfigFile::root() {
   return {state_, ""};
 }
@@ -139,7 +211,7 @@ ConfigTable ConfigFile::table(const std::string& name) {
   state_->known[name];
   const ConfigValue* value = state_->find("", name);
   if (is_new && value != nullptr && value->as_table() == nullptr) {
-    state_->add(value->line, name + " is " + shown(*value) + ", must be a section [" + name + "]");
+    state_->add(value, name + " is " + shown(*value) + ", must be a section [" + name + "]");
   }
   return {state_, name};
 }
@@ -197,7 +269,7 @@ template <typename T>
 std::optional<T> ConfigTable::require(std::optional<T> found, const std::string& key) {
   if (file_->find(name_, key) == nullptr) {
     file_->known[name_].insert(key);
-    file_->add(0, section_text(name_) + key + " is missing");
+    file_->add(nullptr, section_text(name_) + key + " is missing");
   }
   return found;
 }
@@ -333,7 +405,7 @@ OptionValues ConfigTable::numbers(const std::string& key) {
     } else if (const auto* number = std::get_if<double>(&value.value)) {
       values[name] = *number;
     } else {
-      file_->add(value.line,
+      file_->add(&value,
                  "[" + name_ + "." + key + "] " + name + " is " + shown(value) + ", must be a number");
     }
   }
@@ -356,7 +428,7 @@ void ConfigTable::report(const std::string& key, const std::string& why) {
 
 void ConfigTable::problem(const std::string& key, const std::string& message) {
   const ConfigValue* value = file_->find(name_, key);
-  file_->add(value == nullptr ? 0 : value->line, section_text(name_) + key + " " + message);
+  file_->add(value, section_text(name_) + key + " " + message);
 }
 
 LogLevel read_log_level(ConfigTable log) {

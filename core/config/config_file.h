@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ class ConfigFile final {
   /// The same for a text; `path` is what errors name and what relative paths stand beside.
   [[nodiscard]] static Result<ConfigFile> parse(std::string_view text, const std::filesystem::path& path);
 
+  /// Every key of `upper` takes the place of this file's. Errors name the file that a value stands in; paths
+  /// stand beside this one.
+  void lay_over(const ConfigFile& upper);
+
   /// The section [name]. Where the file has none, every key counts as missing.
   [[nodiscard]] ConfigTable table(const std::string& name);
   /// The section [name], if the file has it.
@@ -48,6 +53,9 @@ class ConfigFile final {
 
   /// (section, key) of everything that was asked for, e.g. to check that an example file mentions it all.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> known_keys() const;
+
+  /// What the file has, as "[section] key" with one text for its value: equal texts are equal values.
+  [[nodiscard]] std::map<std::string, std::string> values() const;
 
   [[nodiscard]] const std::filesystem::path& path() const;
 

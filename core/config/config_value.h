@@ -19,6 +19,7 @@ struct ConfigValue {
 
   std::variant<bool, std::int64_t, double, std::string, Array, Table, Other> value;
   std::size_t line = 0;
+  std::size_t layer = 0;  ///< of the files that were laid one over the other; 0: the lowest
 
   [[nodiscard]] const Table* as_table() const { return std::get_if<Table>(&value); }
 };

@@ -15,11 +15,12 @@ constexpr std::int64_t kKeyIdLabel = 4;
 constexpr std::int64_t kFormatVersionLabel = -65537;  // private use
 constexpr std::int64_t kEs256 = -7;
 
-constexpr std::array<std::string_view, 8> kContentTypes = {
+constexpr std::array<std::string_view, 9> kContentTypes = {
     "application/vnd.aflguard.update+cbor",  "application/vnd.aflguard.verdict+cbor",
     "application/vnd.aflguard.model+cbor",   "application/vnd.aflguard.refusal+cbor",
     "application/vnd.aflguard.offer+cbor",   "application/vnd.aflguard.difference+cbor",
-    "application/vnd.aflguard.release+cbor", "application/vnd.aflguard.trial+cbor"};
+    "application/vnd.aflguard.release+cbor", "application/vnd.aflguard.trial+cbor",
+    "application/vnd.aflguard.renewal+cbor"};
 
 Bytes protected_header(PayloadType type, std::uint8_t format, const KeyId& key_id) {
   Bytes header;

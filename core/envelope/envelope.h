@@ -27,7 +27,8 @@ enum class PayloadType : std::uint8_t {
   kOffer,
   kDifference,
   kRelease,
-  kTrial
+  kTrial,
+  kRenewal
 };
 
 [[nodiscard]] std::string_view content_type(PayloadType type);

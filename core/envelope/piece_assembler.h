@@ -47,6 +47,9 @@ class PieceAssembler final {
   [[nodiscard]] Admitted<std::optional<Bytes>> accept(std::string_view source,
                                                       std::span<const std::byte> message, Time now);
 
+  /// Other bounds for what opens from now on; what is here already stays.
+  void set_limits(const PieceAssemblerLimits& limits) { limits_ = limits; }
+
   /// True when a piece with this header would open a transfer.
   [[nodiscard]] bool opens(std::string_view source, const PieceHeader& header, Time now) const;
 

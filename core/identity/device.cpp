@@ -9,7 +9,7 @@
 namespace aflguard {
 namespace {
 
-constexpr std::array<std::string_view, 3> kReservedNames = {"broker", "gateway", "operator"};
+constexpr std::array<std::string_view, 4> kReservedNames = {"authority", "broker", "gateway", "operator"};
 
 }  // namespace
 
@@ -20,8 +20,9 @@ bool is_reserved_name(std::string_view name) {
 Status check_device_name(std::string_view name) {
   TRY_STATUS(check_identifier("device", name));
   if (!is_reserved_name(name)) return {};
-  return invalid_input("device '" + std::string(name) +
-                       "': the names broker, gateway and operator are the fleet's own; choose another");
+  return invalid_input(
+      "device '" + std::string(name) +
+      "': the names authority, broker, gateway and operator are the fleet's own; choose another");
 }
 
 Status check_device(const Device& device) {

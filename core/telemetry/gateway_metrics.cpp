@@ -48,6 +48,10 @@ void visit_fields(Metrics& metrics, Visit&& visit) {
   visit("evaluated_version", metrics.evaluated_version);
   visit("devices", metrics.devices);
   visit("devices_connected", metrics.devices_connected);
+  visit("devices_lost", metrics.devices_lost);
+  visit("devices_alert", metrics.devices_alert);
+  visit("devices_suspicious", metrics.devices_suspicious);
+  visit("troubles", metrics.troubles);
   visit("queue", metrics.queue);
   visit("inbox_bytes", metrics.inbox_bytes);
   visit("outbox_bytes", metrics.outbox_bytes);
@@ -90,6 +94,7 @@ class Writer final {
     for (const auto& [reason, count] : counts) reasons[reason] = count;
     json_[name] = std::move(reasons);
   }
+  void operator()(const char* name, const std::vector<std::string>& texts) const { json_[name] = texts; }
   void operator()(const char* name, const DelayHistogram& histogram) const {
     json_[name] = {{"bounds", histogram.bounds}, {"counts", histogram.counts}};
   }
@@ -117,6 +122,14 @@ class Reader final {
     for (const auto& [reason, value] : found->items()) {
       if (counts.size() == kMaxReadReasons) return;
       if (const auto count = as_count(&value)) counts.emplace_back(plain_text(reason, kMaxReadName), *count);
+    }
+  }
+  void operator()(const char* name, std::vector<std::string>& texts) const {
+    const ReadJson* found = find_field(json_, name);
+    if (found == nullptr || !found->is_array()) return;
+    for (const ReadJson& entry : *found) {
+      if (texts.size() == kMaxReadReasons) return;
+      if (entry.is_string()) texts.push_back(plain_text(entry.get<std::string>(), kMaxReadName));
     }
   }
   void operator()(const char* name, DelayHistogram& histogram) const {
@@ -166,6 +179,7 @@ std::map<std::string, double> figures(const GatewayMetrics& metrics) {
     void operator()(const char*, const std::optional<WallTime>&) const {}
     void operator()(const char*, const std::string&) const {}
     void operator()(const char*, const ReasonCounts&) const {}
+    void operator()(const char*, const std::vector<std::string>&) const {}
     void operator()(const char*, const DelayHistogram&) const {}
   };
   visit_fields(metrics, Collector{known});

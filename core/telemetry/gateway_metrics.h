@@ -53,6 +53,10 @@ struct GatewayMetrics {
 
   std::optional<std::uint64_t> devices{};
   std::optional<std::uint64_t> devices_connected{};
+  std::optional<std::uint64_t> devices_lost{};
+  std::optional<std::uint64_t> devices_alert{};
+  std::optional<std::uint64_t> devices_suspicious{};
+  std::vector<std::string> troubles{};  ///< of the fleet's learning; docs/topics.md lists the kinds
   std::optional<std::uint64_t> queue{};
   std::optional<std::uint64_t> inbox_bytes{};
   std::optional<std::uint64_t> outbox_bytes{};

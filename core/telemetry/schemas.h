@@ -12,6 +12,7 @@ inline constexpr std::string_view kGatewayMetricsSchema = "aflguard-gateway-metr
 inline constexpr std::string_view kDeviceSummarySchema = "aflguard-device-summary-1";
 inline constexpr std::string_view kFleetEventSchema = "aflguard-event-1";
 inline constexpr std::string_view kRolloutSchema = "aflguard-rollout-1";
+inline constexpr std::string_view kFleetAlertSchema = "aflguard-alert-1";
 inline constexpr std::string_view kHistoryQuestionSchema = "aflguard-history-question-1";
 inline constexpr std::string_view kHistoryAnswerSchema = "aflguard-history-1";
 

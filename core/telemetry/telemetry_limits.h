@@ -21,6 +21,10 @@ inline constexpr std::size_t kMaxReadReasons = 64;  ///< more than any gateway h
 /// Verdicts in a device's summary.
 inline constexpr std::size_t kMaxRecentVerdicts = 16;
 
+/// A device of whose recent updates half are rejected is suspicious; fewer verdicts than this say nothing.
+inline constexpr double kSuspiciousShare = 0.5;
+inline constexpr std::uint64_t kFewestVerdicts = 4;
+
 inline constexpr std::size_t kMaxQuestionBytes = 1024;
 inline constexpr std::size_t kMaxQuestionId = 64;
 inline constexpr std::int64_t kMaxHistoryPoints = 500;  ///< that a question may ask for

@@ -19,7 +19,7 @@ struct Pattern {
   std::string_view before;
   std::string_view after;
 };
-constexpr std::array<Pattern, 14> kPatterns = {{
+constexpr std::array<Pattern, 16> kPatterns = {{
     {TopicKind::kUpdate, "up/", "/update"},
     {TopicKind::kDeviceStatus, "up/", "/status"},
     {TopicKind::kVerdict, "down/", "/verdict"},
@@ -34,6 +34,8 @@ constexpr std::array<Pattern, 14> kPatterns = {{
     {TopicKind::kReleasePiece, "release/piece/", ""},
     {TopicKind::kTrial, "up/", "/trial"},
     {TopicKind::kRollout, "gateway/rollout", ""},
+    {TopicKind::kRenewal, "up/", "/renewal"},
+    {TopicKind::kCertificate, "down/", "/certificate"},
 }};
 
 bool has_device(const Pattern& pattern) {
@@ -122,6 +124,15 @@ std::string FleetTopics::question(std::string_view viewer) const {
 }
 std::string FleetTopics::answer(std::string_view viewer) const {
   return text(TopicKind::kAnswer, viewer);
+}
+std::string FleetTopics::renewal(std::string_view device) const {
+  return text(TopicKind::kRenewal, device);
+}
+std::string FleetTopics::certificate(std::string_view device) const {
+  return text(TopicKind::kCertificate, device);
+}
+std::string FleetTopics::all_renewals() const {
+  return text(TopicKind::kRenewal, kAnyDevice);
 }
 std::string FleetTopics::all_device_summaries() const {
   return text(TopicKind::kDeviceSummary, kAnyDevice);

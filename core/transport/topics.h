@@ -23,6 +23,8 @@ enum class TopicKind : std::uint8_t {
   kReleasePiece,    ///< release/piece/<piece>
   kTrial,           ///< up/<device>/trial
   kRollout,         ///< gateway/rollout
+  kRenewal,         ///< up/<device>/renewal
+  kCertificate,     ///< down/<device>/certificate
 };
 
 /// One topic of docs/wire-format.md or docs/topics.md. A device named in a topic is a claim that the broker's
@@ -63,6 +65,8 @@ class FleetTopics final {
   [[nodiscard]] std::string release_piece(std::string_view piece) const;
   [[nodiscard]] std::string trial(std::string_view device) const;
   [[nodiscard]] std::string rollout() const;
+  [[nodiscard]] std::string renewal(std::string_view device) const;
+  [[nodiscard]] std::string certificate(std::string_view device) const;
 
   /// Filters: of every device, or of every viewer.
   [[nodiscard]] std::string all_updates() const;
@@ -70,6 +74,7 @@ class FleetTopics final {
   [[nodiscard]] std::string all_device_summaries() const;
   [[nodiscard]] std::string all_questions() const;
   [[nodiscard]] std::string all_trials() const;
+  [[nodiscard]] std::string all_renewals() const;
 
  private:
   explicit FleetTopics(std::string_view fleet) : fleet_(fleet) {}

@@ -68,6 +68,8 @@ std::string_view to_string(RefusalReason reason) {
       return "foreign-sender";
     case RefusalReason::kExpired:
       return "expired";
+    case RefusalReason::kPaused:
+      return "paused";
   }
   return kNoName;
 }

@@ -39,6 +39,7 @@ enum class RefusalReason : std::uint8_t {
   kOverloaded = 74,     ///< the receiver's memory limit is reached
   kForeignSender = 75,  ///< signed by another device than the one whose topic it came on
   kExpired = 76,        ///< the certificate of the key that signed has ended
+  kPaused = 77,         ///< the operator has paused the device; it may come back
 };
 
 /// "accepted", "too-far", "malformed", ...; "unknown" for a number that has no name.

@@ -74,8 +74,13 @@ export function rejectedShare(device) {
   return accepted === null || rejected === null || accepted + rejected === 0 ? null : rejected / (accepted + rejected);
 }
 
+/** Of the verdicts since the gateway's start: counts that a restored store brings along raise no suspicion. */
+function recentRejectedShare(device) {
+  return device.summary ? device.summary.rejectedShare ?? null : rejectedShare(device);
+}
+
 function addRejections(trouble, device) {
-  const share = rejectedShare(device);
+  const share = recentRejectedShare(device);
   const { accepted, rejected } = verdicts(device);
   if (share === null || (accepted ?? 0) + (rejected ?? 0) < kEnoughVerdicts) return;
   if (share >= kSuspectShare) {
@@ -152,6 +157,7 @@ export function gatewayTrouble({ gateway, metrics }, nowMs) {
     const old = metrics?.time == null ? 0 : nowMs - metrics.time;
     const silence = Math.max(unheard > kGatewaySilenceMs ? unheard : 0, old > kClockDifferenceMs ? old : 0);
     if (silence > 0) trouble.add('warning', 150, `silent for ${shortDuration(silence)}`);
+    else if (gateway?.message) trouble.add('warning', 120, gateway.message);
   }
   return trouble;
 }

@@ -12,7 +12,8 @@ bool is_about_the_update(RefusalReason reason) {
 }
 
 RefusalAction action_for(const RefusalMessage& refusal) {
-  if (refusal.reason == RefusalReason::kOverloaded) return RefusalAction::kSendLater;
+  if (refusal.reason == RefusalReason::kOverloaded || refusal.reason == RefusalReason::kPaused)
+    return RefusalAction::kSendLater;
   if (refusal.reason == RefusalReason::kWrongModel) return RefusalAction::kFetchModel;
   if (refusal.proven && is_about_the_update(refusal.reason)) return RefusalAction::kGiveUp;
   return RefusalAction::kAskForHelp;

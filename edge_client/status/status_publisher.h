@@ -75,6 +75,9 @@ class StatusPublisher final {
   /// The gateway has no room for an update now. Logged at a bounded rate.
   void asked_to_wait(const std::string& message);
 
+  /// At most this long between two statuses from now on.
+  void set_interval(std::chrono::milliseconds interval) { options_.interval = interval; }
+
   /// Logged when it is new.
   void raise(Alert alert, const std::string& text);
   void clear(Alert alert) { alerts_[static_cast<std::size_t>(alert)].clear(); }
@@ -114,7 +117,7 @@ class StatusPublisher final {
   void publish(Time now, const Activity& activity);
   [[nodiscard]] Result<PublishId> send();
 
-  const StatusOptions options_;
+  StatusOptions options_;
   MessageBus& bus_;
   const Clock& clock_;
   LogSink& log_;

@@ -17,9 +17,20 @@ TrainingSchedule::Steady::duration TrainingSchedule::wait(Steady::time_point now
 }
 
 void TrainingSchedule::trained(Steady::time_point started, Steady::duration cpu) {
-  const auto by_load = std::chrono::duration<double>(cpu) / settings_.cpu_limit;
+  last_ = {started, cpu};
+  plan();
+}
+
+void TrainingSchedule::change(ScheduleSettings settings) {
+  settings_ = std::move(settings);
+  plan();
+}
+
+void TrainingSchedule::plan() {
+  if (!last_) return;
+  const auto by_load = std::chrono::duration<double>(last_->cpu) / settings_.cpu_limit;
   const auto apart = std::max(settings_.interval, std::chrono::duration<double>(by_load));
-  earliest_ = started + std::chrono::duration_cast<Steady::duration>(apart);
+  earliest_ = last_->started + std::chrono::duration_cast<Steady::duration>(apart);
 }
 
 }  // namespace aflguard::edge

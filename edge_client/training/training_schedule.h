@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "edge_client/training/quiet_hours.h"
@@ -31,9 +32,18 @@ class TrainingSchedule final {
   /// The gateway wants nothing before.
   void pause_until(Steady::time_point when) { paused_until_ = when; }
   [[nodiscard]] bool paused(Steady::time_point now) const { return now < paused_until_; }
+  /// Other settings from now on; they also decide when the training after the last one may start.
+  void change(ScheduleSettings settings);
 
  private:
+  void plan();
+
   ScheduleSettings settings_;
+  struct Training {
+    Steady::time_point started{};
+    Steady::duration cpu{};
+  };
+  std::optional<Training> last_;
   Steady::time_point earliest_{};
   Steady::time_point paused_until_{};
 };

@@ -11,6 +11,9 @@ struct FleetFolder {
 
   [[nodiscard]] std::filesystem::path settings() const { return root / "fleet.toml"; }
   [[nodiscard]] std::filesystem::path device_book() const { return root / "devices.db"; }
+  /// Devices that are paused, and those of a group: one name on each line.
+  [[nodiscard]] std::filesystem::path paused() const { return root / "paused"; }
+  [[nodiscard]] std::filesystem::path group(std::string_view name) const { return root / "groups" / name; }
   [[nodiscard]] std::filesystem::path authority() const { return root / "ca"; }
   /// The orders to change the model, and their packages.
   [[nodiscard]] std::filesystem::path releases() const { return root / "releases"; }

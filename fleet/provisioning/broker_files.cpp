@@ -115,8 +115,9 @@ std::string broker_access_list(const FleetSettings& settings, const std::vector<
   const std::string fleet = "aflguard/v1/" + settings.name + "/";
   std::string text =
       "# Made by `aflguard device ...` and `aflguard fleet ...`: changes here are lost.\n\n"
+      "# It takes back what the broker keeps of devices that were revoked.\n"
       "user gateway\n" +
-      line("topic read", fleet + "up/+/update") + line("topic read", fleet + "up/+/status") +
+      line("topic read", fleet + "up/+/update") + line("topic readwrite", fleet + "up/+/status") +
       line("topic read", fleet + "ask/+/history") + line("topic write", fleet + "down/+/verdict") +
       line("topic write", fleet + "model") + line("topic write", fleet + "gateway/status") +
       line("topic write", fleet + "gateway/metrics") + line("topic write", fleet + "gateway/devices/+") +
@@ -124,9 +125,13 @@ std::string broker_access_list(const FleetSettings& settings, const std::vector<
       line("topic readwrite", fleet + "release/#") + line("topic read", fleet + "up/+/trial") +
       line("topic write", fleet + "gateway/rollout") +
       (watched_from_home(viewers) ? line("topic write", "homeassistant/sensor/+/+/config") : "") +
+      "\n# `aflguard device renew --requests`, where the authority's key is.\n"
+      "user authority\n" +
+      line("topic readwrite", fleet + "up/+/renewal") + line("topic write", fleet + "down/+/certificate") +
       "\n# Every device: its own topics, and the model.\n" + line("pattern write", fleet + "up/%u/update") +
       line("pattern write", fleet + "up/%u/status") + line("pattern write", fleet + "up/%u/trial") +
-      line("pattern read", fleet + "down/%u/verdict") + line("pattern read", fleet + "model") +
+      line("pattern write", fleet + "up/%u/renewal") + line("pattern read", fleet + "down/%u/verdict") +
+      line("pattern read", fleet + "down/%u/certificate") + line("pattern read", fleet + "model") +
       line("pattern read", fleet + "release/#") +
       "\n# Who has the release key: models for boards, signed with it, and how the fleet takes them.\n" +
       "user " + kReleaseName + "\n" + line("topic write", fleet + "release/#") +

@@ -14,6 +14,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/book/device_book.h"
+#include "core/identity/name_list.h"
 #include "core/system/folder_lock.h"
 #include "fleet/folder/fleet_folder.h"
 #include "fleet/folder/fleet_settings.h"
@@ -81,6 +82,16 @@ class Fleet final {
   [[nodiscard]] Status revoke_device(const std::string& name, const std::vector<std::string>& also,
                                      CertificateAuthority& authority, const Clock& clock);
 
+  /// The gateway takes no updates of these devices, or takes them again. kNotFound, and nothing changes, when
+  /// one is not enrolled.
+  [[nodiscard]] Status pause_devices(const NameList& names, bool pause);
+  [[nodiscard]] Result<NameList> paused() const { return read_name_list(folder_.paused()); }
+  /// The devices of a group, for commands that take --group; replaces what it was. None: there is no such
+  /// group any more. kNotFound, and nothing changes, when one is not enrolled.
+  [[nodiscard]] Status set_group(const std::string& name, const NameList& devices);
+  /// kNotFound when there is no such group.
+  [[nodiscard]] Result<NameList> group(const std::string& name) const;
+
   /// Makes an identity that may watch the fleet, in DIR/viewers/NAME, and writes the access list, which the
   /// broker has not read yet. kInvalidInput when a device or another viewer ever had the name. `days`:
   /// otherwise what fleet.toml says.
@@ -111,6 +122,7 @@ class Fleet final {
   [[nodiscard]] Status check_new_name(const std::string& name) const;
   [[nodiscard]] Status check_new_devices(std::span<const ListedDevice> devices,
                                          CertificateAuthority& authority, Progress& progress) const;
+  [[nodiscard]] Status check_enrolled(const NameList& names) const;
   [[nodiscard]] Result<Viewer*> find_viewer(const std::string& name);
   [[nodiscard]] Status enter_viewer(const std::string& name, std::optional<int> days,
                                     CertificateAuthority& authority, const Clock& clock);

@@ -44,6 +44,10 @@ std::optional<double> DevicePicture::rejected_share() const {
   return static_cast<double>(*bad) / static_cast<double>(*good + *bad);
 }
 
+std::optional<double> DevicePicture::recent_rejected_share() const {
+  return summary ? summary->recent_rejected_share : rejected_share();
+}
+
 std::optional<WallTime> DevicePicture::last_seen() const {
   std::optional<WallTime> latest = status ? status->time : std::nullopt;
   if (summary && summary->last_seen && (!latest || *latest < *summary->last_seen))
@@ -99,6 +103,8 @@ bool FleetState::take_known(const Topic& topic, std::string_view payload, WallTi
     case TopicKind::kReleasePiece:
     case TopicKind::kTrial:
     case TopicKind::kRollout:
+    case TopicKind::kRenewal:
+    case TopicKind::kCertificate:
       return false;
   }
   return false;

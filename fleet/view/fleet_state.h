@@ -32,6 +32,9 @@ struct DevicePicture {
   [[nodiscard]] std::optional<std::uint64_t> rejected() const;
   /// The running mean, or all of its life where there is none.
   [[nodiscard]] std::optional<double> rejected_share() const;
+  /// Of the verdicts since the gateway's start; by the device's own count where the gateway says nothing.
+  /// Counts that a restored store brings along raise no suspicion.
+  [[nodiscard]] std::optional<double> recent_rejected_share() const;
   [[nodiscard]] std::optional<WallTime> last_seen() const;
 };
 

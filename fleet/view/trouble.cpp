@@ -48,7 +48,7 @@ std::uint64_t verdicts(const DevicePicture& device) {
 }
 
 void add_rejections(Trouble& trouble, const DevicePicture& device) {
-  const auto share = device.rejected_share();
+  const auto share = device.recent_rejected_share();
   if (!share || verdicts(device) < kFewestVerdicts) return;
   if (*share >= kSuspiciousShare) {
     trouble.suspicious = true;
@@ -148,6 +148,8 @@ Trouble gateway_trouble(const GatewayPicture& gateway, WallTime now) {
     add(trouble, TroubleLevel::kWarning, 200, "the gateway was stopped");
   } else if (const auto silence = gateway_silence(gateway, now); silence > std::chrono::seconds::zero()) {
     add(trouble, TroubleLevel::kWarning, 150, "silent for " + short_duration(silence));
+  } else if (!status.message.empty()) {
+    add(trouble, TroubleLevel::kWarning, 120, status.message);
   }
   return trouble;
 }

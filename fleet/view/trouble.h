@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/telemetry/telemetry_limits.h"
 #include "fleet/view/fleet_state.h"
 
 namespace aflguard::view {
@@ -21,10 +22,6 @@ struct Trouble {
   /// Its updates are rejected too often: it may lie, or its data differ.
   bool suspicious = false;
 };
-
-/// A device of whose updates half are rejected is suspicious; fewer verdicts than this say nothing.
-inline constexpr double kSuspiciousShare = 0.5;
-inline constexpr std::uint64_t kFewestVerdicts = 4;
 
 [[nodiscard]] Trouble trouble_of(const DevicePicture& device, WallTime now);
 

@@ -5,6 +5,12 @@
 #include "core/base/plain_text.h"
 
 namespace aflguard::gateway {
+namespace {
+
+/// A device that is resumed hears of it at once; this is for one that did not.
+constexpr std::chrono::minutes kPausedWait(5);
+
+}  // namespace
 
 void RefusalDesk::refuse(const RefusedUpdate& refused, std::size_t inside, Time now) {
   log_.note(refused.device, refused.refusal, now);
@@ -24,6 +30,7 @@ void RefusalDesk::refuse(const RefusedUpdate& refused, std::size_t inside, Time 
   } else if (message.reason == RefusalReason::kOverloaded) {
     message.come_back = line_.put(refused.device, inside, now);
   }
+  if (message.reason == RefusalReason::kPaused) message.come_back = kPausedWait;
   answer_(std::move(message));
 }
 

@@ -20,6 +20,8 @@ class UpdateQuota final {
 
   /// Null when the device has all its places already. From any thread, as all below.
   [[nodiscard]] Place take(const std::string& device, std::size_t bytes = 0);
+  /// Places that are taken stay taken.
+  void set_limit(std::size_t per_device) { room_->per_device = per_device; }
   /// Places that are taken, and the bytes that they were taken for.
   [[nodiscard]] std::size_t updates() const { return room_->updates; }
   [[nodiscard]] std::size_t bytes() const { return room_->bytes; }
@@ -27,7 +29,7 @@ class UpdateQuota final {
  private:
   struct Room {
     explicit Room(std::size_t limit) : per_device(limit) {}
-    const std::size_t per_device;
+    std::atomic<std::size_t> per_device;
     std::mutex mutex;
     std::map<std::string, std::size_t> taken;  ///< devices with at least one
     std::atomic<std::size_t> updates{0};

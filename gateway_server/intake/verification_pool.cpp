@@ -35,6 +35,9 @@ Admitted<VerifiedUpdate> verify_update(ReceivedEnvelope envelope, const Envelope
     return refuse(RefusalReason::kForeignSender, "the signature is by device '" + payload.sender() + "'");
   }
   if (findings != nullptr) findings->proven = true;
+  if (rules.is_paused && rules.is_paused(payload.sender())) {
+    return refuse(RefusalReason::kPaused, "the operator has paused this device");
+  }
   TRY(UpdateMessage update, decode_update(payload, {.numbers = rules.dimension, .taken = rules.taken}));
   if (findings != nullptr) findings->sequence = update.sequence;
   RefusalReason reason{};

@@ -21,6 +21,7 @@ struct UpdateRules {
   std::size_t dimension = 0;
   std::size_t max_envelope_bytes = kDefaultMaxEnvelopeBytes;
   EncodingSet taken = EncodingSet::all();
+  std::function<bool(std::string_view device)> is_paused = {};  ///< empty: none is
 };
 
 /// An envelope whose pieces are all here. Everything about it is a claim.
@@ -63,6 +64,7 @@ class VerificationPool final {
 
   /// Refuses as overloaded when the queue is full, or this device's part of it.
   void submit(ReceivedEnvelope envelope);
+  void set_device_updates(std::size_t device_updates) { places_.set_limit(device_updates); }
   /// Finishes what waits, takes nothing more, and joins the workers.
   void stop();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }

@@ -7,15 +7,21 @@ namespace aflguard::gateway {
 EvaluationThread::EvaluationThread(Measure measure, std::chrono::duration<double> interval,
                                    std::function<void(const EvaluationRecord&)> done, const Clock& clock,
                                    LogSink& log)
-    : measure_(std::move(measure)),
-      interval_(interval),
-      done_(std::move(done)),
+    : done_(std::move(done)),
       clock_(clock),
       log_(log),
+      measure_(std::move(measure)),
+      interval_(interval),
       thread_([this] { run(); }) {}
 
 EvaluationThread::~EvaluationThread() {
   stop();
+}
+
+void EvaluationThread::change(Measure measure, std::chrono::duration<double> interval) {
+  const std::lock_guard lock(mutex_);
+  measure_ = std::move(measure);
+  interval_ = interval;
 }
 
 void EvaluationThread::offer(SharedModel model) {
@@ -41,8 +47,10 @@ void EvaluationThread::run() {
     changed_.wait(lock, [this] { return stopping_ || newest_ != nullptr; });
     if (stopping_) return;
     const SharedModel model = std::exchange(newest_, nullptr);
+    const Measure measure = measure_;
+    if (!measure) continue;
     lock.unlock();
-    const auto error = measure_(model->parameters);
+    const auto error = measure(model->parameters);
     if (error.ok()) {
       const auto now =
           std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall().time_since_epoch());

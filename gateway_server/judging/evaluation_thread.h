@@ -22,19 +22,21 @@ class EvaluationThread final {
                    std::function<void(const EvaluationRecord&)> done, const Clock& clock, LogSink& log);
   ~EvaluationThread();
 
+  /// Measures in another way, or, where `measure` is empty, not at all. From any thread.
+  void change(Measure measure, std::chrono::duration<double> interval);
   /// The model to measure next. From any thread.
   void offer(SharedModel model);
   void stop();
 
  private:
   void run();
-  const Measure measure_;
-  const std::chrono::duration<double> interval_;
   const std::function<void(const EvaluationRecord&)> done_;
   const Clock& clock_;
   LogSink& log_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Measure measure_;  ///< empty: nothing is measured
+  std::chrono::duration<double> interval_;
   SharedModel newest_;
   bool stopping_ = false;
   std::thread thread_;

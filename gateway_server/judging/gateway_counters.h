@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "gateway_server/judging/store_report.h"
 
@@ -39,6 +40,8 @@ struct GatewayCounters {
   std::atomic<std::uint64_t> recorded_bytes{0};
   std::atomic<double> test_error{-1};  ///< below 0: not evaluated
   std::atomic<std::uint64_t> evaluated_version{0};
+  std::atomic<std::uint64_t> evaluations{0};
+  std::atomic<double> reference_loss{std::numeric_limits<double>::quiet_NaN()};  ///< of the trusted samples
   std::atomic<std::int64_t> judge_alive_ms{0};  ///< steady clock; when the judging thread last moved
   std::atomic<bool> store_failing{false};
   StoreReport store_report;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/aggregation/client_update.h"
@@ -71,6 +72,7 @@ struct StoreCommit {
   std::uint64_t version = 0;
   std::span<const std::byte> aggregator;
   std::span<const std::byte> reference = {};  ///< empty: as it was
+  std::string_view guard = {};                ///< rule and settings of `aggregator`; empty: as at the start
 };
 
 /// The gateway's memory. One thread uses it.

@@ -97,14 +97,21 @@ void JudgeThread::handle(ReferenceReady ready) {
     log_.error(installed.error().message);
     return;
   }
-  ++counters_.references;
   note_reference();
+  ++counters_.references;
 }
 
 void JudgeThread::handle(const EvaluationRecord& evaluation) {
   if (const Status added = judge_.add_evaluation(evaluation); !added.ok()) {
     log_.warning("an evaluation was not stored: " + added.error().message);
   }
+}
+
+/// What was judged before is stored under the settings that it was judged by.
+void JudgeThread::handle(JudgeChange change) {
+  if (judge_.has_pending() && !commit()) return;  // the gateway stops
+  reference_share_ = change.reference_share;
+  judge_.change(std::move(change));
 }
 
 bool JudgeThread::commit() {
@@ -191,6 +198,7 @@ void JudgeThread::note_reference() {
   const ReferenceUpdate* reference = judge_.aggregator().installed_reference();
   if (reference == nullptr) return;
   counters_.reference_version = static_cast<std::int64_t>(reference->version);
+  counters_.reference_loss = reference->loss;
   if (const auto came = judge_.reference_time()) counters_.reference_ms = milliseconds(*came);
 }
 

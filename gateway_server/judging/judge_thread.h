@@ -30,7 +30,7 @@ struct VotersChanged {
 /// up to a group, judges it, makes the group durable with one commit, and lets the answers out.
 class JudgeThread final {
  public:
-  using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord, VotersChanged>;
+  using Input = std::variant<VerifiedUpdate, ReferenceReady, EvaluationRecord, VotersChanged, JudgeChange>;
 
   struct Limits {
     std::size_t waiting_updates = 64;
@@ -49,6 +49,7 @@ class JudgeThread final {
   [[nodiscard]] bool submit(VerifiedUpdate update);
   void submit(ReferenceReady reference) { queue_.push_always(Input(std::move(reference))); }
   void submit(VotersChanged changed) { queue_.push_always(Input(std::move(changed))); }
+  void submit(JudgeChange change) { queue_.push_always(Input(std::move(change))); }
   void submit(const EvaluationRecord& evaluation) { queue_.push_always(Input(evaluation)); }
   /// Judges and commits what waits, then ends. A store that does not work is not waited for.
   void stop();
@@ -61,6 +62,7 @@ class JudgeThread final {
   void handle(ReferenceReady ready);
   void handle(const EvaluationRecord& evaluation);
   void handle(const VotersChanged& changed) { judge_.voters_changed(changed.news); }
+  void handle(JudgeChange change);
   /// Tries until it works, or the gateway stops; false then, and when it will never work.
   [[nodiscard]] bool commit();
   /// What waits stays in the queue, whose senders are refused as it fills, until the gateway stops.
@@ -80,7 +82,7 @@ class JudgeThread final {
   BoundedQueue<Input> queue_;
   std::atomic<bool> stopping_{false};
   SharedModel model_;
-  const double reference_share_;
+  double reference_share_;
   bool reference_requested_ = false;
   std::chrono::steady_clock::time_point reference_rest_{};  ///< none is requested before
   std::thread thread_;

@@ -74,6 +74,21 @@ void UpdateJudge::forget(ClientId client) {
   if (recording_.writer != nullptr) recording_.entries.push_back(encode_entry(RecordedDeparture{client}));
 }
 
+void UpdateJudge::change(JudgeChange change) {
+  check(pending_.verdicts.empty(), "a verdict waits for its commit");
+  aggregator_.change(change.options, std::move(change.guard));
+  guard_text_ = std::move(change.guard_text);
+  voters_ = VoterRoll();
+  count_voters(std::move(change.voters));
+  if (recording_.writer == nullptr || !change.record) return;
+  recording_ = {};  // references and departures that were not written are in the new segment's state
+  if (auto segment = change.record(aggregator_); segment.ok()) {
+    recording_.writer = std::move(*segment);
+  } else {
+    log_.error("the recording ends here, the fleet goes on: " + segment.error().message);
+  }
+}
+
 Status UpdateJudge::judge_new(DeviceRecord& sender, const VerifiedUpdate& update) {
   const UpdateMessage& message = update.message;
   for (const ClientId silent : voters_.take_silent(milliseconds(clock_))) forget(silent);
@@ -158,7 +173,7 @@ Status UpdateJudge::commit() {
     const auto state = aggregator_.save_without_reference();
     const auto reference = reference_stored_ ? Bytes() : aggregator_.save_reference();
     TRY_STATUS(store_.commit({pending_.verdicts, devices, aggregator_.iteration(),
-                              aggregator_.model().version(), state, reference}));
+                              aggregator_.model().version(), state, reference, guard_text_}));
     reference_stored_ = true;
     release_judged(devices);
     write_recording();

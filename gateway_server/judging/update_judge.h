@@ -16,6 +16,7 @@
 #include "core/verdict/refusal.h"
 #include "gateway_server/intake/verified_update.h"
 #include "gateway_server/judging/gateway_store.h"
+#include "gateway_server/judging/judge_change.h"
 #include "gateway_server/judging/judged_update.h"
 #include "gateway_server/judging/voter_roll.h"
 
@@ -46,6 +47,10 @@ class UpdateJudge final {
   void count_voters(VoterRules rules);
   /// Devices were enrolled or revoked.
   void voters_changed(const BookNews& news);
+
+  /// Judges by other settings from now on. Nothing is waiting for a commit. A running recording goes on in
+  /// a new segment, which begins with these settings, so that a replay agrees.
+  void change(JudgeChange change);
 
   /// An answer is waiting for its commit.
   [[nodiscard]] bool has_pending() const { return !pending_.replies.empty(); }
@@ -115,6 +120,7 @@ class UpdateJudge final {
   };
 
   std::string fleet_;
+  std::string guard_text_;  ///< empty: as at the start
   Aggregator& aggregator_;
   GatewayStore& store_;
   VoterRoll::Devices devices_;

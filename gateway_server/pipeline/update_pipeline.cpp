@@ -22,13 +22,13 @@ std::size_t largest_envelope(const PipelineParts& parts) {
   return std::min(parts.settings.limits.update_bytes, max_envelope_for(parts.dimension));
 }
 
-PieceAssemblerLimits assembler_limits(const PipelineParts& parts) {
+PieceAssemblerLimits assembler_limits(const PipelineParts& parts, const GatewaySettings::Limits& settings) {
   PieceAssemblerLimits limits;
   limits.max_envelope_bytes = largest_envelope(parts);
-  limits.max_bytes = parts.settings.limits.inbox_bytes;
-  limits.max_bytes_per_source = parts.settings.limits.device_bytes;
+  limits.max_bytes = settings.inbox_bytes;
+  limits.max_bytes_per_source = settings.device_bytes;
   limits.finished_places = kFinishedPlaces;
-  limits.silence = steady(parts.settings.limits.silence);
+  limits.silence = steady(settings.silence);
   limits.stalled = std::min<std::chrono::steady_clock::duration>(limits.stalled, limits.silence);
   return limits;
 }
@@ -55,6 +55,11 @@ VerificationPool::Limits pool_limits(const GatewaySettings::Limits& limits) {
   return {most_waiting(limits), SIZE_MAX, limits.device_updates};
 }
 
+std::function<bool(std::string_view)> is_paused(const PausedDevices* paused) {
+  if (paused == nullptr) return {};
+  return [paused](std::string_view device) { return paused->contains(device); };
+}
+
 Refusal refuse_for_room(std::size_t inside) {
   return refuse(RefusalReason::kOverloaded, "no room beside " + std::to_string(inside) +
                                                 " updates that wait already and those that arrive");
@@ -72,52 +77,52 @@ Refusal refuse_stalled() {
 
 UpdatePipeline::UpdatePipeline(PipelineParts parts)
     : parts_(std::move(parts)),
+      limits_(parts_.settings.limits),
+      outbox_limit_(limits_.outbox_bytes),
       opener_(parts_.registry, parts_.verifier),
       signer_(parts_.signer, parts_.terms, parts_.settings.training.taken),
-      assembler_(assembler_limits(parts_)),
+      assembler_(assembler_limits(parts_, limits_)),
       expiry_due_(expiry_interval(parts_.settings.limits)),
       desk_(parts_.terms.fleet, parts_.refusals,
             [this](RefusalMessage refusal) { replies_.refuse(std::move(refusal)); }),
       pace_({parts_.settings.training.updates_per_second, parts_.settings.limits.device_bytes_per_day}),
       sealed_(SIZE_MAX, SIZE_MAX),
       judged_(kMaxJudged, SIZE_MAX),
-      replies_(signer_,
-               {parts_.settings.replies.models_per_second, parts_.settings.replies.history_bytes,
-                parts_.settings.replies.grid},
-               {.verdict =
-                    [this](const std::string& device, Bytes envelope, Bytes before) {
-                      push_sealed({device, std::move(envelope), std::move(before)});
-                    },
-                .model =
-                    [this](Bytes envelope) {
-                      push_sealed({{}, std::move(envelope)});
-                    },
-                .room_for_models =
-                    [this] {
-                      return sealed_.cost() + parts_.outbox_bytes() < parts_.settings.limits.outbox_bytes / 2;
-                    },
-                .wait_for_room = [this] { wait_for_room(); },
-                .next_turn = [this](const std::string& device) { return next_turn(device); }},
-               parts_.counters, parts_.clock, parts_.log),
+      replies_(
+          signer_,
+          {parts_.settings.replies.models_per_second, parts_.settings.replies.history_bytes,
+           parts_.settings.replies.grid},
+          {.verdict =
+               [this](const std::string& device, Bytes envelope, Bytes before) {
+                 push_sealed({device, std::move(envelope), std::move(before)});
+               },
+           .model =
+               [this](Bytes envelope) {
+                 push_sealed({{}, std::move(envelope)});
+               },
+           .room_for_models = [this] { return sealed_.cost() + parts_.outbox_bytes() < outbox_limit_ / 2; },
+           .wait_for_room = [this] { wait_for_room(); },
+           .next_turn = [this](const std::string& device) { return next_turn(device); }},
+          parts_.counters, parts_.clock, parts_.log),
+      evaluation_(
+          parts_.measure,
+          parts_.settings.evaluation ? parts_.settings.evaluation->interval : GatewaySettings::Seconds(10),
+          [this](const EvaluationRecord& done) {
+            parts_.counters.test_error = done.test_error;
+            parts_.counters.evaluated_version = done.version;
+            ++parts_.counters.evaluations;
+            judging_.submit(done);
+          },
+          parts_.clock, parts_.log),
       judging_(parts_.judge, judge_limits(parts_.settings), *this, parts_.counters, parts_.clock, parts_.log),
       verifying_(worker_count(parts_.settings.limits), pool_limits(parts_.settings.limits), opener_,
                  {parts_.terms.fleet, parts_.terms.model_hash, parts_.dimension, largest_envelope(parts_),
-                  parts_.settings.training.taken},
+                  parts_.settings.training.taken, is_paused(parts_.paused)},
                  {.genuine = [this](VerifiedUpdate update) { return submit(std::move(update)); },
                   .refused = [this](RefusedUpdate refused) { refuse(std::move(refused)); }}) {
   if (parts_.reference != nullptr) {
     references_.emplace(
         *parts_.reference, [this](ReferenceReady ready) { judging_.submit(std::move(ready)); }, parts_.log);
-  }
-  if (parts_.measure) {
-    evaluation_.emplace(
-        parts_.measure, parts_.settings.evaluation->interval,
-        [this](const EvaluationRecord& done) {
-          parts_.counters.test_error = done.test_error;
-          parts_.counters.evaluated_version = done.version;
-          judging_.submit(done);
-        },
-        parts_.clock, parts_.log);
   }
 }
 
@@ -165,12 +170,11 @@ void UpdatePipeline::accept(const std::string& device, const Bytes& piece) {
 
 /// A device without an appointment leaves a quarter of the room to those who have one.
 bool UpdatePipeline::has_room(const std::string& device, const PieceHeader& header, Time now) {
-  const GatewaySettings::Limits& limits = parts_.settings.limits;
   // An encoded update becomes as large as the model once it is decoded.
   const std::size_t decoded = verifying_.most_bytes(0) + kTransferOverhead;
   const std::size_t arriving = std::max(assembler_.charge(), assembler_.transfers() * decoded);
   const std::size_t inside = verifying_.inside_bytes() + arriving;
-  const std::size_t room = limits.inbox_bytes + limits.waiting_bytes;
+  const std::size_t room = limits_.inbox_bytes + limits_.waiting_bytes;
   const std::size_t needed = inside + verifying_.most_bytes(header.total) + kTransferOverhead;
   if (needed <= room / 4 * 3 || inside == 0) return true;
   return needed <= room && !desk_.comes_after_others(device, now);
@@ -184,13 +188,34 @@ void UpdatePipeline::tick(Time now) {
   if (pace_due_.due(now)) {
     desk_.measure(parts_.counters.accepted + parts_.counters.rejected + parts_.counters.repeats, now);
   }
+  take_limits();
   if (!expiry_due_.due(now)) return;
   const std::size_t dropped = assembler_.expire(now);
   inbox_bytes_ = assembler_.bytes();
   if (dropped == 0) return;
   abandoned_ += dropped;
   parts_.log.info(std::to_string(dropped) + " unfinished updates were dropped after " +
-                  std::to_string(static_cast<int>(parts_.settings.limits.silence.count())) + " s of silence");
+                  std::to_string(static_cast<int>(limits_.silence.count())) + " s of silence");
+}
+
+void UpdatePipeline::change(PipelineChange change) {
+  verifying_.set_device_updates(change.limits.device_updates);
+  outbox_limit_ = change.limits.outbox_bytes;
+  replies_.change(std::move(change.terms), change.replies.models_per_second);
+  if (!change.measure) parts_.counters.test_error = -1;
+  evaluation_.change(std::move(change.measure), change.evaluation_interval);
+  judging_.submit(std::move(change.judge));
+  const std::lock_guard lock(mutex_);
+  fresh_limits_ = std::move(change.limits);
+}
+
+void UpdatePipeline::take_limits() {
+  const std::lock_guard lock(mutex_);
+  if (!fresh_limits_) return;
+  limits_ = std::move(*fresh_limits_);
+  fresh_limits_.reset();
+  assembler_.set_limits(assembler_limits(parts_, limits_));
+  expiry_due_.set_interval(expiry_interval(limits_));
 }
 
 /// In the order of the data, so that each finishes what the one before has handed on.
@@ -202,7 +227,7 @@ void UpdatePipeline::stop() {
   room_made_.notify_one();
   verifying_.stop();
   if (references_) references_->stop();
-  if (evaluation_) evaluation_->stop();
+  evaluation_.stop();
   judging_.stop();
   replies_.stop();
 }
@@ -222,7 +247,7 @@ void UpdatePipeline::on_judged(JudgedUpdate update) {
 
 void UpdatePipeline::on_model(SharedModel model) {
   replies_.set_model(model);
-  if (evaluation_) evaluation_->offer(std::move(model));
+  evaluation_.offer(std::move(model));
 }
 
 void UpdatePipeline::on_reply(VerdictMessage reply) {
@@ -253,9 +278,8 @@ std::chrono::milliseconds UpdatePipeline::next_turn(const std::string& device) {
 
 /// By the thread that signs. Once the pipeline stops, what is left is signed without models, and small.
 void UpdatePipeline::wait_for_room() {
-  const std::size_t most = parts_.settings.limits.outbox_bytes / 4;
   std::unique_lock lock(room_mutex_);
-  room_made_.wait(lock, [&] { return stopping_ || sealed_.cost() < most; });
+  room_made_.wait(lock, [&] { return stopping_ || sealed_.cost() < outbox_limit_ / 4; });
 }
 
 std::optional<SealedReply> UpdatePipeline::next_sealed() {

@@ -11,6 +11,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/base/every.h"
 #include "core/envelope/piece_assembler.h"
+#include "gateway_server/intake/paused_devices.h"
 #include "gateway_server/intake/refusal_desk.h"
 #include "gateway_server/intake/turn_pace.h"
 #include "gateway_server/intake/verification_pool.h"
@@ -34,6 +35,7 @@ struct PipelineParts {
   UpdateJudge& judge;
   ReferenceSource* reference = nullptr;    ///< null when the guard needs none
   EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  const PausedDevices* paused = nullptr;   ///< null: none is
   GatewayCounters& counters;
   RefusalLog& refusals;
   std::function<void()> wake;  ///< called on other threads when next_sealed() has something new
@@ -41,6 +43,16 @@ struct PipelineParts {
   std::function<std::size_t()> outbox_bytes = [] { return std::size_t{0}; };
   const Clock& clock;
   LogSink& log;
+};
+
+/// What can change while the pipeline runs; checked before.
+struct PipelineChange {
+  GatewaySettings::Limits limits;
+  GatewaySettings::Replies replies;
+  ModelMessage terms;
+  JudgeChange judge;
+  EvaluationThread::Measure measure = {};  ///< empty: no evaluation
+  GatewaySettings::Seconds evaluation_interval{10};
 };
 
 /// A signed message, ready to leave.
@@ -74,6 +86,8 @@ class UpdatePipeline final : private JudgeListener {
   void tick(Time now);
   /// Devices were enrolled or revoked.
   void voters_changed(BookNews news) { judging_.submit(VotersChanged{std::move(news)}); }
+  /// From the thread that calls everything but accept() and tick().
+  void change(PipelineChange change);
 
   [[nodiscard]] std::optional<SealedReply> next_sealed();
   /// Durable verdicts, to show to people. When very many come at once, some are left out.
@@ -105,8 +119,14 @@ class UpdatePipeline final : private JudgeListener {
   void wait_for_room();
   [[nodiscard]] bool has_room(const std::string& device, const PieceHeader& header, Time now);
   void refuse(RefusedUpdate refused);
+  /// By the thread that calls accept() and tick(), which owns what these limits bound.
+  void take_limits();
 
   PipelineParts parts_;
+  std::mutex mutex_;
+  std::optional<GatewaySettings::Limits> fresh_limits_;  ///< not yet taken
+  GatewaySettings::Limits limits_;                       ///< of accept() and tick()
+  std::atomic<std::size_t> outbox_limit_;
   EnvelopeOpener opener_;
   ReplySigner signer_;
   PieceAssembler assembler_;
@@ -124,7 +144,7 @@ class UpdatePipeline final : private JudgeListener {
 
   // In the order in which they may use each other.
   ReplyThread replies_;
-  std::optional<EvaluationThread> evaluation_;
+  EvaluationThread evaluation_;
   JudgeThread judging_;
   std::optional<ReferenceThread> references_;
   VerificationPool verifying_;

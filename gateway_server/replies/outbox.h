@@ -17,6 +17,9 @@ class Outbox final {
  public:
   Outbox(MessageBus& bus, std::size_t max_bytes) : bus_(bus), max_bytes_(max_bytes) {}
 
+  /// Another bound from now on.
+  void set_limit(std::size_t max_bytes) { max_bytes_ = max_bytes; }
+
   /// Below the bound, one more reply may be added, whatever its size.
   [[nodiscard]] bool has_room() const { return bytes_ < max_bytes_; }
   /// False when there is no room, or the envelope is too large for MQTT. `before`, where there is one, is

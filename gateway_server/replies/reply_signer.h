@@ -15,6 +15,9 @@ class ReplySigner final {
   ReplySigner(Signer& signer, ModelMessage terms, const EncodingSet& taken)
       : sealer_(signer), terms_(std::move(terms)), taken_(taken) {}
 
+  /// Models carry other training settings from now on.
+  void set_terms(ModelMessage terms) { terms_ = std::move(terms); }
+
   [[nodiscard]] Result<Bytes> model(const ModelSnapshot& snapshot);
   /// With the model inside when `snapshot` is not null; the verdict then names its version.
   [[nodiscard]] Result<Bytes> verdict(VerdictMessage verdict, const ModelSnapshot* snapshot);

@@ -11,6 +11,7 @@ constexpr std::size_t kMaxWaiting = 100'000;  // not signed yet: a few hundred b
 ReplyThread::ReplyThread(ReplySigner& signer, const Limits& limits, Outputs outputs,
                          GatewayCounters& counters, const Clock& clock, LogSink& log)
     : signer_(signer),
+      history_bytes_(limits.history_bytes),
       budget_(limits.models_per_second),
       bases_(kMaxBases),
       sent_(limits.history_bytes),
@@ -54,6 +55,10 @@ void ReplyThread::publish_model() {
 void ReplyThread::offer(std::string device) {
   if (queue_.size() >= kMaxWaiting / 2) return;      // verdicts go before it
   (void)queue_.push(Job(Offer{std::move(device)}));  // its next status asks again
+}
+
+void ReplyThread::change(ModelMessage terms, double models_per_second) {
+  queue_.push_always(Job(Change{std::move(terms), models_per_second}));
 }
 
 void ReplyThread::stop() {
@@ -130,6 +135,12 @@ void ReplyThread::handle(const RefusalMessage& refusal) {
   }
   ++counters_.refusals_answered;
   outputs_.verdict(refusal.device, std::move(*sealed), {});
+}
+
+void ReplyThread::handle(Change change) {
+  signer_.set_terms(std::move(change.terms));
+  budget_ = RateBudget(change.models_per_second);
+  sent_ = SentModels(history_bytes_);  // differences that were signed before carry the former terms
 }
 
 void ReplyThread::handle(PublishModel) {

@@ -50,6 +50,8 @@ class ReplyThread final {
   void set_model(SharedModel model);
   [[nodiscard]] SharedModel model() const;
   void reply(VerdictMessage verdict);
+  /// Models carry `terms` from now on, so many of them in a second. From any thread.
+  void change(ModelMessage terms, double models_per_second);
   /// Verdicts go before it: it is dropped when very many wait.
   void refuse(RefusalMessage refusal);
   /// An update in format 2 has come, computed on `version`: its answer may carry a difference. From any
@@ -69,7 +71,11 @@ class ReplyThread final {
   struct Offer {
     std::string device;
   };
-  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel, Offer>;
+  struct Change {
+    ModelMessage terms;
+    double models_per_second = 0;
+  };
+  using Job = std::variant<VerdictMessage, RefusalMessage, PublishModel, Offer, Change>;
   void run();
   void handle(VerdictMessage verdict);
   void handle(const RefusalMessage& refusal);
@@ -79,8 +85,10 @@ class ReplyThread final {
   [[nodiscard]] Bytes difference(std::uint64_t base, const ModelSnapshot& newest);
   [[nodiscard]] Bytes whole(const SharedModel& newest);
   void handle(const Offer& offer);
+  void handle(Change change);
 
   ReplySigner& signer_;
+  const std::size_t history_bytes_;
   RateBudget budget_;
   KnownBases bases_;
   SentModels sent_;

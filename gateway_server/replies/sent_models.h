@@ -28,7 +28,7 @@ class SentModels final {
  private:
   void drop_oldest();
 
-  const std::size_t max_bytes_;
+  std::size_t max_bytes_;
   std::size_t bytes_ = 0;  ///< of models and differences
   std::map<std::uint64_t, SharedModel> models_;
   std::uint64_t newest_ = 0;                    ///< what the differences lead to

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "core/base/identifier.h"
 #include "core/config/config_file.h"
@@ -30,7 +31,9 @@ void read_fleet(ConfigFile& file, GatewaySettings& settings) {
   auto identity = file.table("identity");
   settings.identity = {identity.path("certificate"), identity.path("key"), identity.path("ca"),
                        identity.path_or("release", "release.pem")};
-  settings.device_book = file.table("devices").path_or("book", "../devices.db");
+  auto devices = file.table("devices");
+  settings.device_book = devices.path_or("book", "../devices.db");
+  settings.paused_devices = devices.path_or("paused", "../paused");
 }
 
 EncodingSet read_encodings(ConfigTable& training) {
@@ -105,6 +108,20 @@ std::size_t default_memory() {
   return std::clamp(machine_memory_bytes() / 4, kLeast, kMost);
 }
 
+void read_alerts(ConfigFile& file, GatewaySettings& settings) {
+  auto table = file.optional_table("alerts");
+  if (!table) return;
+  GatewaySettings::Alerts alerts;
+  alerts.command = table->texts_or("command", {});
+  const std::string webhook = table->text_or("webhook", "");
+  if (!webhook.empty()) alerts.webhook = webhook;
+  alerts.per_hour = table->number_or("per_hour", alerts.per_hour, 1, 3600);
+  alerts.lost = Seconds(table->number_or("lost_seconds", 300, 0, 30 * 86'400));
+  alerts.certificate_days = table->number_or("certificate_days", alerts.certificate_days, 0, 3650);
+  alerts.disk_free = table->number_or("disk_free", alerts.disk_free, 0, 1);
+  settings.alerts = std::move(alerts);
+}
+
 void read_limits(ConfigFile& file, GatewaySettings& settings) {
   auto table = file.table("limits");
   GatewaySettings::Limits& limits = settings.limits;
@@ -145,6 +162,7 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
     }
     if (home->boolean_or("discovery", false)) settings.home_assistant_prefix = prefix;
   }
+  read_alerts(file, settings);
   settings.log_level = read_log_level(file.table("log"));
 }
 
@@ -152,6 +170,10 @@ void read_limits(ConfigFile& file, GatewaySettings& settings) {
 
 Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& path) {
   TRY(auto file, ConfigFile::read(path));
+  return read_gateway_settings(file);
+}
+
+Result<GatewaySettings> read_gateway_settings(ConfigFile& file) {
   GatewaySettings settings;
   read_fleet(file, settings);
   read_learning(file, settings);
@@ -160,6 +182,34 @@ Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& path)
   read_limits(file, settings);
   TRY_STATUS(file.finish());
   return settings;
+}
+
+const std::set<std::string>& live_gateway_keys() {
+  static const std::set<std::string> kKeys = {"[training] learning_rate",
+                                              "[guard]",
+                                              "[evaluation]",
+                                              "[limits] memory_bytes",
+                                              "[limits] inbox_bytes",
+                                              "[limits] device_bytes",
+                                              "[limits] waiting_bytes",
+                                              "[limits] device_updates",
+                                              "[limits] outbox_bytes",
+                                              "[limits] silence_seconds",
+                                              "[replies] models_per_second",
+                                              "[replies] retained_model_interval_seconds"};
+  return kKeys;
+}
+
+void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running) {
+  running.training.learning_rate = fresh.training.learning_rate;
+  running.guard = fresh.guard;
+  running.evaluation = fresh.evaluation;
+  const GatewaySettings::Limits former = std::exchange(running.limits, fresh.limits);
+  running.limits.update_bytes = former.update_bytes;
+  running.limits.waiting_updates = former.waiting_updates;
+  running.limits.workers = former.workers;
+  running.replies.models_per_second = fresh.replies.models_per_second;
+  running.replies.retained_model_interval = fresh.replies.retained_model_interval;
 }
 
 std::string guard_text(const GatewaySettings& settings) {

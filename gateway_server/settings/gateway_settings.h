@@ -6,10 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/aggregation/guard_kind.h"
 #include "core/base/log.h"
 #include "core/base/result.h"
+#include "core/config/config_file.h"
 #include "core/encoding/encoding.h"
 #include "core/learning/dataset_files.h"
 
@@ -90,10 +92,20 @@ struct GatewaySettings {
     bool grid = false;                      ///< devices get models on a grid
   };
 
+  struct Alerts {
+    std::vector<std::string> command;
+    std::optional<std::string> webhook;
+    double per_hour = 20;
+    Seconds lost{300};
+    double certificate_days = 7;
+    double disk_free = 0.05;
+  };
+
   std::string fleet;
   Broker broker;
   Identity identity;
   std::filesystem::path device_book;
+  std::filesystem::path paused_devices;
   Model model;
   Training training;
   Guard guard;
@@ -107,11 +119,18 @@ struct GatewaySettings {
   bool keep_history = true;
   std::optional<std::string> metrics_listen;         ///< address for /metrics and /healthz
   std::optional<std::string> home_assistant_prefix;  ///< of discovery topics
+  std::optional<Alerts> alerts;
   LogLevel log_level = LogLevel::kInfo;
 };
 
 /// kInvalidInput with file, line and what to do for the first thing that is wrong.
+[[nodiscard]] Result<GatewaySettings> read_gateway_settings(ConfigFile& file);
 [[nodiscard]] Result<GatewaySettings> read_gateway_settings(const std::filesystem::path& file);
+
+/// Keys and sections that can change while a gateway runs, as RunningConfig knows them.
+[[nodiscard]] const std::set<std::string>& live_gateway_keys();
+/// Copies what these keys say from `fresh` into the settings that a gateway works with.
+void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running);
 
 /// The rule and everything that its state depends on, as one text.
 [[nodiscard]] std::string guard_text(const GatewaySettings& settings);

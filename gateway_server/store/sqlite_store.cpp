@@ -329,7 +329,7 @@ Status SqliteStore::write(const StoreCommit& commit) {
   }
   TRY_STATUS(internals_->put_state.bind(commit.iteration)
                  .bind(commit.version)
-                 .bind(std::string_view(internals_->options.guard))
+                 .bind(commit.guard.empty() ? std::string_view(internals_->options.guard) : commit.guard)
                  .bind(commit.aggregator)
                  .run());
   if (!commit.reference.empty()) TRY_STATUS(internals_->put_reference.bind(commit.reference).run());

@@ -26,9 +26,14 @@ DevicePresence::Taken DevicePresence::take(std::string_view device, std::span<co
 
   auto found = states_.find(device);
   const bool known = found != states_.end();
-  if (!known) found = states_.emplace(std::string(device), DeviceState::kUnknown).first;
+  if (!known) {
+    found = states_.emplace(std::string(device), DeviceState::kUnknown).first;
+    ++counts_[0];
+  }
   const DeviceState before = std::exchange(found->second, now);
   if (before == now) return taken;
+  --counts_[static_cast<std::size_t>(before)];
+  ++counts_[static_cast<std::size_t>(now)];
   connected_ += is_connected(now) ? 1 : 0;
   connected_ -= is_connected(before) ? 1 : 0;
   Change change;
@@ -48,6 +53,7 @@ void DevicePresence::forget(std::string_view device) {
   const auto found = states_.find(device);
   if (found == states_.end()) return;
   connected_ -= is_connected(found->second) ? 1 : 0;
+  --counts_[static_cast<std::size_t>(found->second)];
   states_.erase(found);
 }
 
@@ -58,6 +64,7 @@ void DevicePresence::forget_unless(const std::function<bool(std::string_view)>& 
       continue;
     }
     connected_ -= is_connected(entry->second) ? 1 : 0;
+    --counts_[static_cast<std::size_t>(entry->second)];
     entry = states_.erase(entry);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,6 +35,10 @@ class DevicePresence final {
   [[nodiscard]] DeviceState state(std::string_view device) const;
   /// Devices in a state that only a connected one has.
   [[nodiscard]] std::size_t connected() const { return connected_; }
+  /// Devices in that state.
+  [[nodiscard]] std::size_t count(DeviceState state) const {
+    return counts_[static_cast<std::size_t>(state)];
+  }
   void forget(std::string_view device);
   /// Forgets every device for which `keep` is false.
   void forget_unless(const std::function<bool(std::string_view)>& keep);
@@ -41,6 +46,7 @@ class DevicePresence final {
  private:
   std::map<std::string, DeviceState, std::less<>> states_;
   std::size_t connected_ = 0;
+  std::array<std::size_t, kDeviceStates.size() + 1> counts_{};  ///< by state
 };
 
 }  // namespace aflguard::gateway

@@ -56,10 +56,23 @@ void DeviceSummaries::judged(const JudgedUpdate& update, Time now) {
       {from_milliseconds(update.time_ms), verdict.distance, verdict.bound, verdict.accepted});
   if (verdicts.recent.size() > kMaxRecentVerdicts) verdicts.recent.pop_front();
   average_in(verdicts.rejected_share, verdicts.count, verdict.accepted ? 0 : 1);
+  judge_sender(entry);
   if (const auto ratio = ratio_of(verdict.distance, verdict.bound)) {
     average_in(verdicts.ratio, verdicts.ratios, *ratio);
   }
   make_due(update.device, entry, now);
+}
+
+bool DeviceSummaries::is_suspicious(std::string_view device) const {
+  const auto known = entries_.find(device);
+  return known != entries_.end() && known->second.suspicious;
+}
+
+void DeviceSummaries::judge_sender(Entry& entry) {
+  const bool suspicious = entry.verdicts >= kFewestVerdicts && entry.rejected_share >= kSuspiciousShare;
+  if (suspicious && !entry.suspicious) ++suspicious_;
+  if (!suspicious && entry.suspicious) --suspicious_;
+  entry.suspicious = suspicious;
 }
 
 void DeviceSummaries::refused(const std::string& device, std::uint64_t count, Time now) {
@@ -77,6 +90,7 @@ void DeviceSummaries::state_changed(const std::string& device, DeviceState state
 bool DeviceSummaries::forget(std::string_view device) {
   const auto entry = entries_.find(device);
   if (entry == entries_.end()) return false;
+  if (entry->second.suspicious) --suspicious_;
   if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
   entries_.erase(entry);
   return true;
@@ -89,6 +103,7 @@ std::vector<std::string> DeviceSummaries::forget_unless(const std::function<bool
       ++entry;
       continue;
     }
+    if (entry->second.suspicious) --suspicious_;
     if (entry->second.due) queue_.erase({*entry->second.due, entry->first});
     gone.push_back(entry->first);
     entry = entries_.erase(entry);
@@ -174,7 +189,7 @@ DeviceSummary DeviceSummaries::summary(const std::string& device, const Entry& e
   summary.refused = entry.refused;
   if (entry.verdicts) {
     const Verdicts& verdicts = *entry.verdicts;
-    summary.recent_rejected_share = verdicts.rejected_share;
+    if (verdicts.count >= kFewestVerdicts) summary.recent_rejected_share = verdicts.rejected_share;
     summary.last = last_verdict(*verdicts.last);
     summary.recent.assign(verdicts.recent.begin(), verdicts.recent.end());
     if (verdicts.ratios > 0) summary.distance_ratio = verdicts.ratio;

@@ -40,6 +40,9 @@ class DeviceSummaries final {
   bool forget(std::string_view device);
   /// Forgets every device for which `keep` is false: their names, so that their summaries can be taken back.
   [[nodiscard]] std::vector<std::string> forget_unless(const std::function<bool(std::string_view)>& keep);
+  /// Devices of whose recent updates at least half were rejected.
+  [[nodiscard]] std::size_t suspicious() const { return suspicious_; }
+  [[nodiscard]] bool is_suspicious(std::string_view device) const;
   /// Everything is to be published again: there is a new broker.
   void all_due(Time now);
 
@@ -67,6 +70,7 @@ class DeviceSummaries final {
     std::int64_t last_seen_ms = 0;
     DeviceState state = DeviceState::kUnknown;
     std::unique_ptr<Verdicts> verdicts;  ///< null: none since the start
+    bool suspicious = false;
     Time told{};
     std::optional<Time> due;
   };
@@ -76,7 +80,10 @@ class DeviceSummaries final {
   [[nodiscard]] Due tell(const std::string& device, Entry& entry, Time now, WallTime wall);
   [[nodiscard]] std::optional<std::string> next_again();
 
+  void judge_sender(Entry& entry);
+
   RateBudget budget_;
+  std::size_t suspicious_ = 0;
   std::map<std::string, Entry, std::less<>> entries_;
   std::set<std::pair<Time, std::string>> queue_;  ///< by when they are due
   std::optional<std::string> again_;              ///< every device from this name on is to be told again

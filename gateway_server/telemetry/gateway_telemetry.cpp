@@ -17,6 +17,9 @@ Bytes as_bytes(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
+constexpr std::chrono::seconds kTakingBackInterval(2);
+constexpr int kTakenBackAgain = 5;
+constexpr std::size_t kMostGone = 100'000;
 
 }  // namespace
 
@@ -30,10 +33,12 @@ GatewayTelemetry::GatewayTelemetry(TelemetryParts parts)
           parts_.clock),
       collector_(parts_.name, parts_.store_folder, parts_.counters, parts_.clock),
       health_(parts_.counters, parts_.clock),
+      learning_(parts_.trusted_set_problem),
       server_(parts_.name, parts_.counters, health_),
       summaries_due_(kSummaryInterval),
       history_due_(kHistoryInterval),
-      metrics_due_(parts_.interval) {
+      metrics_due_(parts_.interval),
+      taking_back_due_(kTakingBackInterval) {
   if (parts_.home_assistant_prefix) home_.emplace(parts_.topics, parts_.name, *parts_.home_assistant_prefix);
   if (parts_.history) {
     history_.emplace(
@@ -64,7 +69,16 @@ void GatewayTelemetry::on_connected() {
 }
 
 bool GatewayTelemetry::take_status(const std::string& device, const Message& message) {
-  if (!parts_.registry.is_enrolled(device)) return false;
+  if (!parts_.registry.is_enrolled(device)) {
+    // A last word that the broker kept, or a last will after the revocation.
+    if (!message.payload.empty() && gone_.size() < kMostGone) gone_.try_emplace(device, kTakenBackAgain);
+    return false;
+  }
+  if (parts_.alerts) {
+    const std::string_view text(reinterpret_cast<const char*>(message.payload.data()),
+                                message.payload.size());
+    if (const auto status = read_device_status(text)) parts_.alerts->status(device, *status);
+  }
   const auto taken = presence_.take(device, message.payload, message.retained);
   if (taken.change) {
     summaries_.state_changed(device, taken.change->state, parts_.clock.steady());
@@ -81,6 +95,7 @@ void GatewayTelemetry::show_verdict(const JudgedUpdate& update, Time now) {
   if (!parts_.registry.is_enrolled(update.device)) return;
   if (history_) history_->add(update);
   summaries_.judged(update, now);
+  if (parts_.alerts) parts_.alerts->suspicious(update.device, summaries_.is_suspicious(update.device));
   if (!update.verdict.accepted) events_.tell("rejected", update.device, describe(update.verdict));
 }
 
@@ -96,7 +111,13 @@ void GatewayTelemetry::follow_book(const BookNews& news) {
   const LiveRegistry::Names names = parts_.registry.enrolled_names();
   const auto enrolled = [&names](std::string_view device) { return names.contains(device); };
   presence_.forget_unless(enrolled);
-  for (const std::string& gone : summaries_.forget_unless(enrolled)) take_back_summary(gone);
+  for (const std::string& gone : summaries_.forget_unless(enrolled)) {
+    take_back_summary(gone);
+    take_back(gone);
+    if (parts_.alerts) parts_.alerts->forget(gone);
+    gone_[gone] = kTakenBackAgain;
+  }
+  std::erase_if(gone_, [&](const auto& device) { return enrolled(device.first); });
   if (home_) home_->follow(names);
 }
 
@@ -104,18 +125,45 @@ void GatewayTelemetry::forget(const std::string& device) {
   presence_.forget(device);
   if (summaries_.forget(device)) take_back_summary(device);
   if (home_) home_->remove(device);
+  if (parts_.alerts) parts_.alerts->forget(device);
+  take_back(device);
+  gone_[device] = kTakenBackAgain;
 }
 
 void GatewayTelemetry::take_back_summary(const std::string& device) {
   parts_.retain({.topic = parts_.topics.device_summary(device), .payload = {}, .retained = true});
 }
 
+void GatewayTelemetry::take_back(const std::string& device) {
+  parts_.retain(
+      {.topic = parts_.topics.device_status(device), .payload = {}, .retained = true, .best_effort = true});
+}
+
+void GatewayTelemetry::take_back_again(Time now) {
+  if (gone_.empty() || !taking_back_due_.due(now)) return;
+  for (auto& [device, times] : gone_) {
+    take_back(device);
+    --times;
+  }
+  std::erase_if(gone_, [](const auto& device) { return device.second <= 0; });
+}
+
+void GatewayTelemetry::settings_changed(const std::string& guard, const std::string& text) {
+  parts_.name.guard = guard;
+  collector_.set_guard(guard);
+  learning_.start_again();
+  if (health_.connected()) publish_state();
+  events_.tell("settings", "", text);
+}
+
 void GatewayTelemetry::tick(Time now) {
   if (history_due_.due(now) && history_) history_->close_step(totals());
   follow_store();
+  follow_learning();
   if (health_.connected()) {
     if (summaries_due_.due(now)) publish_summaries(now);
     publish_sensors(now);
+    take_back_again(now);
   }
   events_.tell_muted();
   if (metrics_due_.due(now)) {
@@ -140,8 +188,29 @@ void GatewayTelemetry::follow_store() {
   }
 }
 
+void GatewayTelemetry::follow_learning() {
+  const auto before = learning_.troubles();
+  if (!learning_.follow(parts_.counters)) return;
+  for (const auto& [kind, text] : learning_.troubles()) {
+    if (before.contains(kind)) continue;
+    parts_.log.warning(text);
+    events_.tell("trouble", "", text);
+  }
+  for (const auto& [kind, text] : before) {
+    if (!learning_.troubles().contains(kind)) events_.tell("trouble-over", "", std::string(kind));
+  }
+  if (health_.connected()) publish_state();
+}
+
+/// A poor trusted set is a warning: the gateway works, as well as it can. The others are alarms.
 void GatewayTelemetry::publish_state() {
-  publish_status(store_problem_.empty() ? GatewayState::kReady : GatewayState::kAlert, store_problem_);
+  if (!store_problem_.empty()) return publish_status(GatewayState::kAlert, store_problem_);
+  const auto& troubles = learning_.troubles();
+  for (const std::string_view kind : {LearningWatch::kReference, LearningWatch::kRisingError}) {
+    const auto found = troubles.find(kind);
+    if (found != troubles.end()) return publish_status(GatewayState::kAlert, found->second);
+  }
+  publish_status(GatewayState::kReady, troubles.empty() ? "" : troubles.begin()->second);
 }
 
 void GatewayTelemetry::publish_status(GatewayState state, const std::string& message) {
@@ -169,8 +238,23 @@ void GatewayTelemetry::publish_sensors(Time now) {
   }
 }
 
+void GatewayTelemetry::send_alerts(const GatewayMetrics& known) {
+  FleetAlerts& alerts = *parts_.alerts;
+  for (const std::string_view kind :
+       {LearningWatch::kTrustedSet, LearningWatch::kRisingError, LearningWatch::kReference}) {
+    const auto found = learning_.troubles().find(kind);
+    alerts.trouble(kind, found == learning_.troubles().end() ? std::string() : found->second);
+  }
+  alerts.trouble("store-failing", store_problem_);
+  if (known.store_free_bytes && known.store_total_bytes.value_or(0) > 0) {
+    alerts.disk(static_cast<double>(*known.store_free_bytes) / static_cast<double>(*known.store_total_bytes));
+  }
+  alerts.tick();
+}
+
 void GatewayTelemetry::publish_metrics(Time now) {
   GatewayMetrics known = metrics(now);
+  if (parts_.alerts) send_alerts(known);
   collector_.add_interval(known, now);
   add_counters(known, parts_.counters);
   parts_.retain({.topic = parts_.topics.gateway_metrics(),
@@ -196,6 +280,10 @@ GatewayMetrics GatewayTelemetry::metrics(Time now) const {
   GatewayMetrics known = collector_.collect(now, parts_.load());
   known.devices = parts_.registry.enrolled();
   known.devices_connected = presence_.connected();
+  known.devices_lost = presence_.count(DeviceState::kLost);
+  known.devices_alert = presence_.count(DeviceState::kAlert);
+  known.devices_suspicious = summaries_.suspicious();
+  for (const auto& [kind, text] : learning_.troubles()) known.troubles.emplace_back(kind);
   const auto refused = parts_.refusals.counts();
   known.refused.assign(refused.begin(), refused.end());
   return known;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/telemetry/gateway_status.h"
 #include "core/transport/message_bus.h"
 #include "core/transport/topics.h"
+#include "gateway_server/alerts/fleet_alerts.h"
 #include "gateway_server/history/fleet_history.h"
 #include "gateway_server/intake/live_registry.h"
 #include "gateway_server/intake/refusal_log.h"
@@ -23,6 +25,7 @@
 #include "gateway_server/telemetry/device_summaries.h"
 #include "gateway_server/telemetry/event_stream.h"
 #include "gateway_server/telemetry/home_assistant.h"
+#include "gateway_server/telemetry/learning_watch.h"
 #include "gateway_server/telemetry/metrics_collector.h"
 #include "gateway_server/telemetry/metrics_server.h"
 
@@ -36,6 +39,8 @@ struct TelemetryParts {
   std::chrono::steady_clock::duration interval{};  ///< between metrics
   std::optional<std::string> metrics_listen = {};
   std::optional<std::string> home_assistant_prefix = {};
+  std::string trusted_set_problem = {};             ///< empty: the trusted samples are in order
+  std::unique_ptr<FleetAlerts> alerts = nullptr;    ///< null: none are sent
   std::unique_ptr<HistoryStore> history = nullptr;  ///< null: none is kept
   MessageBus& bus;                                  ///< for events and answers
   std::function<void(Message)> retain;              ///< takes a retained message; replaces one of its topic
@@ -72,6 +77,9 @@ class GatewayTelemetry final {
   /// Takes back what is published of devices that are not enrolled any more, and announces new ones.
   void follow_book(const BookNews& news);
 
+  /// The gateway works with other settings, `text` says which.
+  void settings_changed(const std::string& guard, const std::string& text);
+
   /// Publishes what is due.
   void tick(Time now);
   /// Sends answers to questions, as many as the bus takes.
@@ -88,9 +96,13 @@ class GatewayTelemetry final {
  private:
   void forget(const std::string& device);
   void take_back_summary(const std::string& device);
+  void take_back(const std::string& device);
+  void send_alerts(const GatewayMetrics& known);
+  void take_back_again(Time now);
   void publish_state();
   void publish_status(GatewayState state, const std::string& message);
   void follow_store();
+  void follow_learning();
   void publish_summaries(Time now);
   void publish_sensors(Time now);
   void publish_metrics(Time now);
@@ -107,10 +119,15 @@ class GatewayTelemetry final {
   std::optional<HomeAssistant> home_;
   MetricsCollector collector_;
   GatewayHealth health_;
+  LearningWatch learning_;
   MetricsServer server_;
   Every summaries_due_;
   Every history_due_;
   Every metrics_due_;
+  Every taking_back_due_;
+  /// Devices that left, and how often their status will be taken back again: the broker may not have read yet
+  /// that this gateway may, and a last will may come after it.
+  std::map<std::string, int> gone_;
   std::string store_problem_;  ///< as last published
   bool start_announced_ = false;
 };

@@ -30,6 +30,8 @@ class MetricsCollector final {
   MetricsCollector(GatewayName name, std::filesystem::path store_folder, const GatewayCounters& counters,
                    const Clock& clock);
 
+  /// The name of the guard in force from now on.
+  void set_guard(const std::string& guard) { name_.guard = guard; }
   /// As things are at `now`; devices and refusals are filled in by others.
   [[nodiscard]] GatewayMetrics collect(Time now, const GatewayLoad& load) const;
   /// Adds the rates since the call before, and begins a new interval.
@@ -44,7 +46,7 @@ class MetricsCollector final {
     Time at{};
   };
 
-  const GatewayName name_;
+  GatewayName name_;
   const std::filesystem::path store_folder_;
   const GatewayCounters& counters_;
   const Clock& clock_;

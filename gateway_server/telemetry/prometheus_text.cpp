@@ -7,6 +7,7 @@
 
 #include "core/system/machine/process_memory.h"
 #include "core/verdict/verdict.h"
+#include "gateway_server/telemetry/learning_watch.h"
 
 namespace aflguard::gateway {
 namespace {
@@ -124,6 +125,18 @@ void write_fleet(Writer& out, const Scrape& scrape) {
   const GatewayMetrics& metrics = scrape.metrics;
   out.gauge("aflguard_devices_enrolled", "Devices in the fleet's book.", metrics.devices);
   out.gauge("aflguard_devices_connected", "Devices that say that they are there.", metrics.devices_connected);
+  out.gauge("aflguard_devices_lost", "Devices that vanished without saying goodbye.", metrics.devices_lost);
+  out.gauge("aflguard_devices_alert", "Devices that need attention.", metrics.devices_alert);
+  out.gauge("aflguard_devices_suspicious", "Devices of whose recent updates at least half were rejected.",
+            metrics.devices_suspicious);
+  out.begin("aflguard_trouble", "1 while something is wrong with the fleet's learning, by its kind.",
+            "gauge");
+  for (const std::string_view kind :
+       {LearningWatch::kTrustedSet, LearningWatch::kRisingError, LearningWatch::kReference}) {
+    const bool there =
+        std::find(metrics.troubles.begin(), metrics.troubles.end(), kind) != metrics.troubles.end();
+    out.sample("aflguard_trouble{kind=" + label_value(kind) + "}", std::uint64_t{there});
+  }
   out.gauge("aflguard_broker_connected", "1 while the gateway has a broker.",
             scrape.broker_connected ? 1 : 0);
   out.gauge("aflguard_queue_updates", "Updates between arrival and verdict.", metrics.queue);

@@ -166,3 +166,26 @@ TEST("An export, its command and a topic are read, and keys without what they be
                   "must name the columns");
   ASSERT_CONTAINS(problem("follow = true\n[topic]\nfilter = \"a\"\nkey = \"k\"\n"), "key goes with ca");
 }
+
+TEST("What the owner wrote into client.local.toml counts more than the bundle's client.toml") {
+  const testing::TemporaryFolder folder;
+  ASSERT_OK(write_file_atomically(
+      folder / "client.toml",
+      "[fleet]\nname = \"f\"\ndevice = \"pi-1\"\n[broker]\nhost = \"h\"\n[data]\nformat = "
+      "\"csv\"\nfile = \"data.csv\"\n[training]\ncpu_limit = 1.0\n"));
+  const auto limit = [&] {
+    auto file = read_client_file(folder / "client.toml");
+    ASSERT_OK(file);
+    const ClientConfig config = read_client_config(*file);
+    ASSERT_OK(file->finish());
+    TEST_ASSERT_TRUE(config.data.features == folder / "data.csv");
+    return config.schedule.cpu_limit;
+  };
+  TEST_ASSERT_EQUAL_DOUBLE(1.0, limit());
+  ASSERT_OK(write_file_atomically(folder / "client.local.toml", "[training]\ncpu_limit = 0.25\n"));
+  TEST_ASSERT_EQUAL_DOUBLE(0.25, limit());
+  ASSERT_OK(write_file_atomically(folder / "client.local.toml", "[training]\ncpu_limit = \n"));
+  const auto broken = read_client_file(folder / "client.toml");
+  TEST_ASSERT_FALSE(broken.ok());
+  ASSERT_CONTAINS(broken.error().message, "client.local.toml");
+}

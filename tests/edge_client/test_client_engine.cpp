@@ -551,6 +551,25 @@ TEST("Without room the gateway says when to come back; nothing is sent until the
   TEST_ASSERT_EQUAL_UINT64(1, world.gateway->applied());
 }
 
+TEST(
+    "A paused device says so, keeps its update without an alarm, and sends it at once when the gateway wakes "
+    "it") {
+  World world;
+  world.refuse_all(RefusalReason::kPaused, 300s);
+  world.gateway->publish_model();
+  world.start_device();
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.refusals_sent == 5; }, 1800s));
+  TEST_ASSERT_TRUE(world.run_until([&] { return world.status_says("was refused (paused)"); }, 60s));
+  TEST_ASSERT_FALSE(world.status_says("\"alert\""));
+  world.refuse_nothing();
+  const auto resumed = world.broker.now();
+  const OfferMessage offer{"orchard", first_model().model_hash, EncodingSet::all()};
+  world.gateway->send("pi-1", world.gateway->sealed(encode(offer).value()));
+  TEST_ASSERT_TRUE(world.run_until_verdicts(1));
+  TEST_ASSERT_TRUE(world.broker.now() - resumed < 10s);
+  TEST_ASSERT_EQUAL_size_t(1, world.gateway->applied());
+}
+
 TEST("A refusal of another update than the one that waits changes nothing") {
   World world;
   world.gateway->publish_model();

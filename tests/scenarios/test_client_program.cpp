@@ -88,6 +88,26 @@ TEST("Over a real broker the client trains, is judged, and ends cleanly on SIGTE
   }
 }
 
+TEST("SIGHUP: a running client follows its file; an invalid one changes nothing and says why") {
+  WideRig rig("[training]\ninterval_seconds = 86400\n");
+  rig.gateway->publish_model();
+  rig.start_client();
+  rig.until([&] { return rig.gateway->applied() == 1; }, "the first update; the next is due tomorrow");
+  rig.write_config(kWideData, "[training]\ninterval_seconds = -3\n");
+  ::kill(rig.client->pid(), SIGHUP);
+  rig.until([&] { return rig.client_log().find("settings stay as they are: ") != std::string::npos; },
+            "a refusal");
+  ASSERT_CONTAINS(rig.client_log(), "[training] interval_seconds is -3");
+  TEST_ASSERT_EQUAL_size_t(1, rig.gateway->applied());
+  rig.write_config(kWideData, "[training]\ninterval_seconds = 0\n[state]\nfolder = \"elsewhere\"\n");
+  ::kill(rig.client->pid(), SIGHUP);
+  rig.until([&] { return rig.gateway->applied() >= 3; }, "updates under the new schedule");
+  ASSERT_CONTAINS(rig.client_log(),
+                  "settings read again: in force now: [training] interval_seconds; in force after a "
+                  "restart: [state] folder");
+  TEST_ASSERT_EQUAL_INT(0, rig.end_client(SIGTERM));
+}
+
 TEST("Killed in the middle of sending, the client sends the same number and bytes after its restart") {
   WideRig rig;
   rig.gateway->publish_model();

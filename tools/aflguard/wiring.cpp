@@ -85,4 +85,8 @@ Result<std::unique_ptr<fleet::CertificateAuthority>> make_authority(const std::s
       std::make_unique<fleet::OpensslAuthority>(std::move(authority)));
 }
 
+std::unique_ptr<Verifier> signature_verifier() {
+  return std::make_unique<OpensslVerifier>();
+}
+
 }  // namespace aflguard::cli

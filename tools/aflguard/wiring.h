@@ -45,6 +45,8 @@ struct TrainerSource {
 /// The authority whose key is in the fleet's folder.
 [[nodiscard]] Result<std::unique_ptr<fleet::CertificateAuthority>> open_authority(
     const fleet::FleetFolder& folder);
+/// Checks signatures of devices.
+[[nodiscard]] std::unique_ptr<Verifier> signature_verifier();
 /// A new one, for a new fleet.
 [[nodiscard]] Result<std::unique_ptr<fleet::CertificateAuthority>> make_authority(const std::string& fleet,
                                                                                   const Clock& clock);

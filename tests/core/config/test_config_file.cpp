@@ -188,3 +188,21 @@ TEST("The level of the log is one of four words") {
   auto none = parsed("");
   TEST_ASSERT_TRUE(read_log_level(none.table("log")) == LogLevel::kInfo);
 }
+
+TEST("Keys of a file that is laid over another take the place of its keys, and errors name the right file") {
+  auto lower = ConfigFile::parse("[a]\nx = 1\ny = 2\n[b]\nz = 3\n", "/etc/lower.toml").value();
+  const auto upper =
+      ConfigFile::parse("[a]\n\ny = 20\n[c]\nw = \"no number\"\n[b]\nz = true\n", "/etc/upper.toml").value();
+  lower.lay_over(upper);
+  auto a = lower.table("a");
+  TEST_ASSERT_EQUAL_INT(1, a.integer("x", 0, 100));
+  TEST_ASSERT_EQUAL_INT(20, a.integer("y", 0, 100));
+  (void)lower.table("c").integer("w", 0, 100);
+  (void)lower.table("b").integer("z", 0, 100);
+  const auto problems = lower.problems();
+  TEST_ASSERT_EQUAL_size_t(2, problems.size());
+  ASSERT_CONTAINS(problems[0], "/etc/upper.toml:5: [c] w is");
+  ASSERT_CONTAINS(problems[1], "/etc/upper.toml:7: [b] z is true");
+  (void)a.integer("x", 5, 100);
+  ASSERT_CONTAINS(lower.problems()[0], "/etc/lower.toml:2: [a] x is 1");
+}

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <csignal>
 #include <future>
 #include <sys/wait.h>
@@ -7,6 +8,25 @@
 #include "tests/support/test.h"
 
 using namespace aflguard;
+
+namespace {
+
+/// Counts on one thread, waits on another.
+class Counted final {
+ public:
+  void add() {
+    count_ = count_ + 1;
+    count_.notify_one();
+  }
+  void wait_for(int count) {
+    for (int seen = count_; seen < count; seen = count_) count_.wait(seen);
+  }
+
+ private:
+  std::atomic<int> count_{0};
+};
+
+}  // namespace
 
 TEST("SIGTERM and SIGINT become one call on an ordinary thread") {
   for (const int signal : {SIGTERM, SIGINT}) {
@@ -45,4 +65,31 @@ TEST("A second signal ends a process that does not come to its end") {
   int outcome = 0;
   TEST_ASSERT_EQUAL_INT(child, ::waitpid(child, &outcome, 0));
   TEST_ASSERT_TRUE(WIFSIGNALED(outcome) && WTERMSIG(outcome) == SIGTERM);
+}
+
+TEST("SIGHUP calls for a reload as often as it comes, and a stop still stops") {
+  std::promise<void> stopped;
+  Counted reloads;
+  auto stop = StopSignal::install([&] { stopped.set_value(); }, [&] { reloads.add(); });
+  ASSERT_OK(stop);
+  for (int i = 1; i <= 3; ++i) {
+    ::raise(SIGHUP);
+    reloads.wait_for(i);
+    TEST_ASSERT_FALSE((*stop)->requested());
+  }
+  ::raise(SIGTERM);
+  stopped.get_future().wait();
+  TEST_ASSERT_TRUE((*stop)->requested());
+}
+
+TEST("A program that has nothing to reload is ended by SIGHUP, as before") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto stop = StopSignal::install([] {});
+    ::raise(SIGHUP);
+    ::_exit(0);
+  }
+  int outcome = 0;
+  TEST_ASSERT_EQUAL_INT(child, ::waitpid(child, &outcome, 0));
+  TEST_ASSERT_TRUE(WIFSIGNALED(outcome) && WTERMSIG(outcome) == SIGHUP);
 }

@@ -16,7 +16,7 @@ const std::map<int, std::string> kGolden = {
     {64, "malformed"}, {65, "oversized"},      {66, "unsupported"}, {67, "unknown-key"},
     {68, "revoked"},   {69, "bad-signature"},  {70, "wrong-fleet"}, {71, "wrong-model"},
     {72, "replayed"},  {73, "not-finite"},     {74, "overloaded"},  {75, "foreign-sender"},
-    {76, "expired"},
+    {76, "expired"},   {77, "paused"},
 };
 
 template <typename Enum>
@@ -64,6 +64,7 @@ TEST("Every reason to refuse has its number and name") {
   assert_number(74, RefusalReason::kOverloaded);
   assert_number(75, RefusalReason::kForeignSender);
   assert_number(76, RefusalReason::kExpired);
+  assert_number(77, RefusalReason::kPaused);
 }
 
 TEST("A number without a name is unknown to both kinds") {

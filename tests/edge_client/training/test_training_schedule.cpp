@@ -51,3 +51,14 @@ TEST("In quiet hours nothing starts, and the clock is looked at every minute") {
   schedule.trained(kStart, 1s);
   TEST_ASSERT_TRUE(schedule.wait(kStart, 23 * 60) == 10s);
 }
+
+TEST("Changed settings also decide when the training after the last one may start") {
+  TrainingSchedule schedule({.interval = 3600s});
+  schedule.change({.interval = 60s});  // nothing was trained yet
+  TEST_ASSERT_TRUE(schedule.wait(kStart, 0) == 0s);
+  schedule.trained(kStart, 2s);
+  schedule.change({.interval = 3600s});
+  TEST_ASSERT_TRUE(schedule.wait(kStart, 0) == 3600s);
+  schedule.change({.cpu_limit = 0.25});
+  TEST_ASSERT_TRUE(schedule.wait(kStart, 0) == 8s);
+}

@@ -23,6 +23,7 @@ GatewayMetrics measured() {
   metrics.time = parse_rfc3339("2026-01-31T12:00:00Z").value();
   metrics.uptime_seconds = 12.34567;
   metrics.devices = metrics.devices_connected = metrics.queue = 0;
+  metrics.devices_lost = metrics.devices_alert = metrics.devices_suspicious = 0;
   metrics.inbox_bytes = metrics.outbox_bytes = metrics.abandoned = metrics.dropped_messages = 0;
   return metrics;
 }
@@ -79,6 +80,10 @@ TEST("Metrics hold every field of the contract") {
                             "evaluated_version",
                             "devices",
                             "devices_connected",
+                            "devices_lost",
+                            "devices_alert",
+                            "devices_suspicious",
+                            "troubles",
                             "queue",
                             "inbox_bytes",
                             "outbox_bytes",
@@ -141,6 +146,10 @@ TEST("Metrics are what they always were") {
   metrics.reference_age_seconds = 4.5;
   metrics.devices = 12;
   metrics.devices_connected = 11;
+  metrics.devices_lost = 1;
+  metrics.devices_alert = 2;
+  metrics.devices_suspicious = 3;
+  metrics.troubles = {"rising-error"};
   metrics.queue = 3;
   metrics.inbox_bytes = 65536;
   metrics.outbox_bytes = 4096;
@@ -188,6 +197,8 @@ TEST("Metrics stay below 4 KB with the longest names, all reasons and the larges
   metrics.reference_version = metrics.store_free_bytes = metrics.store_total_bytes = kMost;
   metrics.devices = metrics.devices_connected = metrics.queue = metrics.inbox_bytes = metrics.outbox_bytes =
       kMost;
+  metrics.devices_lost = metrics.devices_alert = metrics.devices_suspicious = kMost;
+  metrics.troubles = {"reference", "rising-error", "trusted-set"};
   metrics.abandoned = metrics.dropped_messages = kMost;
   std::map<std::string, std::uint64_t> refused;
   for (int reason = static_cast<int>(RefusalReason::kMalformed);

@@ -50,7 +50,7 @@ TEST("A summary holds counts, the last verdict and the recent ones") {
   TEST_ASSERT_EQUAL_STRING("training", told.at("state").get<std::string>().c_str());
   TEST_ASSERT_EQUAL_INT(90, told.at("accepted").get<int>());
   TEST_ASSERT_EQUAL_INT(6, told.at("rejected").get<int>());
-  TEST_ASSERT_EQUAL_DOUBLE(0, told.at("recent_rejected_share").get<double>());
+  TEST_ASSERT_TRUE(told.at("recent_rejected_share").is_null());  // one verdict says nothing
   TEST_ASSERT_EQUAL_STRING("[[1769860800000,12.3,18.9,1]]", told.at("recent").dump().c_str());
   TEST_ASSERT_EQUAL_STRING(
       R"({"accepted":true,"altered":0.0,"bound":18.9,"delay":3,"distance":12.3,"reason":"accepted","version":812})",
@@ -182,4 +182,20 @@ TEST("The longest summary stays below 4 KB") {
   summaries.state_changed(device, DeviceState::kDisconnected, kStart);
   const auto due = summaries.next(kStart, parse_rfc3339("2026-01-31T12:00:01Z").value());
   assert_golden("device_summary.limits", due->json);
+}
+
+TEST("A device is suspicious from its fourth verdict on, when half of the recent ones were rejections") {
+  DeviceSummaries summaries(1000);
+  summaries.add("restored", 0, 300, 0);
+  for (int i = 0; i < 3; ++i) summaries.judged(judged("liar", false, 30, 10), kStart);
+  TEST_ASSERT_EQUAL_size_t(0, summaries.suspicious());
+  summaries.judged(judged("liar", false, 30, 10), kStart);
+  TEST_ASSERT_EQUAL_size_t(1, summaries.suspicious());
+  TEST_ASSERT_EQUAL_DOUBLE(1, next_json(summaries, kStart).at("recent_rejected_share").get<double>());
+  for (int i = 0; i < 40; ++i) summaries.judged(judged("liar", true, 3, 10), kStart);
+  TEST_ASSERT_EQUAL_size_t(0, summaries.suspicious());
+  for (int i = 0; i < 40; ++i) summaries.judged(judged("liar", false, 30, 10), kStart);
+  TEST_ASSERT_EQUAL_size_t(1, summaries.suspicious());
+  (void)summaries.forget_unless([](std::string_view device) { return device != "liar"; });
+  TEST_ASSERT_EQUAL_size_t(0, summaries.suspicious());
 }

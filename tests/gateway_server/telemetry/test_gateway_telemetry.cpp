@@ -209,6 +209,57 @@ TEST("What was published of a revoked device is taken back") {
   for (int i = 0; i < 10; ++i) bench.tick_later(std::chrono::seconds(3));
   TEST_ASSERT_TRUE(bench.retained.at(sensor).empty());
   TEST_ASSERT_TRUE(bench.retained.at(bench.topics.device_summary("pi-1")).empty());
+  TEST_ASSERT_TRUE(bench.retained.at(bench.topics.device_status("pi-1")).empty());
+}
+
+TEST("A last will that comes after the revocation is taken back, too, and no figure counts the device") {
+  TelemetryBench bench;
+  bench.telemetry->on_connected();
+  bench.status("pi-1", "training");
+  bench.status("pi-2", "lost");
+  bench.book.revoke("pi-1");
+  const auto news = bench.registry->refresh();
+  TEST_ASSERT_TRUE(news.has_value());
+  bench.telemetry->follow_book(*news);
+  bench.tick_later(std::chrono::seconds(3));
+  bench.retained.clear();
+  bench.status("pi-1", "lost");
+  bench.tick_later(std::chrono::seconds(3));
+  TEST_ASSERT_TRUE(bench.retained.at(bench.topics.device_status("pi-1")).empty());
+  TEST_ASSERT_FALSE(bench.retained.contains(bench.topics.device_status("pi-2")));
+  const json metrics = bench.retained_at(bench.topics.gateway_metrics());
+  TEST_ASSERT_EQUAL_INT(1, metrics.at("devices").get<int>());
+  TEST_ASSERT_EQUAL_INT(0, metrics.at("devices_connected").get<int>());
+  TEST_ASSERT_EQUAL_INT(1, metrics.at("devices_lost").get<int>());
+  for (int i = 0; i < 10; ++i) bench.tick_later(std::chrono::seconds(3));
+  bench.retained.clear();
+  bench.tick_later(std::chrono::seconds(3));
+  TEST_ASSERT_FALSE(bench.retained.contains(bench.topics.device_status("pi-1")));  // it is gone for good
+}
+
+TEST("A model that becomes worse is the gateway's alert until it is better, and an event each time") {
+  TelemetryBench bench;
+  bench.telemetry->on_connected();
+  (void)bench.events();
+  const auto evaluate = [&](double error) {
+    for (int i = 0; i < 4; ++i) {
+      bench.counters.test_error = error;
+      ++bench.counters.evaluations;
+      bench.tick_later(kInterval);
+    }
+  };
+  const auto state = [&] {
+    return bench.retained_at(bench.topics.gateway_status()).at("state").get<std::string>();
+  };
+  evaluate(0.1);
+  TEST_ASSERT_EQUAL_STRING("ready", state().c_str());
+  evaluate(0.8);
+  TEST_ASSERT_EQUAL_STRING("alert", state().c_str());
+  TEST_ASSERT_EQUAL_STRING(R"(["rising-error"])",
+                           bench.retained_at(bench.topics.gateway_metrics()).at("troubles").dump().c_str());
+  evaluate(0.1);
+  TEST_ASSERT_EQUAL_STRING("ready", state().c_str());
+  expect({"trouble", "trouble-over"}, bench.events());
 }
 
 TEST("While there is no broker, summaries and sensors wait; then all of them are published") {

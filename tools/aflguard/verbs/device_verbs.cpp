@@ -14,6 +14,8 @@
 #include "fleet/provisioning/provisioning.h"
 #include "fleet/provisioning/samples_in_bundle.h"
 #include "fleet/provisioning_openssl/device_cut_off.h"
+#include "fleet/renewal/renewal_answer.h"
+#include "fleet/renewal/renewal_desk.h"
 #include "tools/aflguard/verbs/verb_group.h"
 #include "tools/aflguard/wiring.h"
 
@@ -36,6 +38,9 @@ struct DeviceOptions {
   std::string prefix;
   std::string list;
   bool json = false;
+  bool requests = false;
+  std::vector<std::string> names;
+  std::string group;
 };
 
 constexpr std::uint64_t kMaxRequestBytes = 64 << 10;
@@ -60,17 +65,18 @@ system_clock::time_point end_of(const Device& device) {
   return latest;
 }
 
-const char* state_of(const Device& device) {
+const char* state_of(const Device& device, const NameList& paused) {
   if (device.revoked) return "revoked";
+  if (paused.contains(device.name)) return "paused";
   return end_of(device) < system_clock::now() ? "expired" : "active";
 }
 
-Json describe(const Device& device) {
+Json describe(const Device& device, const NameList& paused) {
   const auto left = std::chrono::floor<std::chrono::days>(end_of(device) - system_clock::now());
   Json serials = Json::array();
   for (const DeviceKey& key : device.keys) serials.push_back(key.serial);
   return {{"name", device.name},
-          {"state", state_of(device)},
+          {"state", state_of(device, paused)},
           {"enrolled", to_rfc3339(device.enrolled)},
           {"not_after", to_rfc3339(end_of(device))},
           {"days_left", left.count()},
@@ -83,7 +89,8 @@ Status print_device(const fleet::Fleet& fleet, const std::string& name, const ch
   const std::string folder = fleet.folder().device(name).string();
   if (json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
-    document["device"] = describe(device);
+    TRY(const NameList paused, fleet.paused());
+    document["device"] = describe(device, paused);
     document["folder"] = folder;
     std::printf("%s\n", document.dump(2).c_str());
   } else {
@@ -130,7 +137,83 @@ Status add(const DeviceOptions& options) {
   return print_device(fleet, options.name, "is enrolled", options.json);
 }
 
+/// Under the name that the access list lets read requests; its key exists as long as this call.
+class AuthorityIdentity final {
+ public:
+  [[nodiscard]] static Result<AuthorityIdentity> make(const fleet::Fleet& fleet,
+                                                      fleet::CertificateAuthority& authority,
+                                                      const Clock& clock) {
+    const std::string name = "authority";
+    AuthorityIdentity identity({fleet.settings().name, name, fleet.settings().broker_host,
+                                fleet.settings().broker_port, fleet.folder().authority()});
+    TRY(const fleet::Credential made,
+        authority.issue({.name = name,
+                         .use = fleet::CertificateUse::kClient,
+                         .alternative_names = {},
+                         .not_before = clock.wall() - fleet::kCertificateBackdating,
+                         .not_after = clock.wall() + std::chrono::hours(1)}));
+    TRY_STATUS(write_file_atomically(identity.viewer_.certificate(), made.certificate.pem));
+    TRY_STATUS(write_file_atomically(identity.viewer_.key(), made.private_pem, FileAccess::kOwnerOnly));
+    return identity;
+  }
+  AuthorityIdentity(AuthorityIdentity&& other) noexcept : viewer_(std::exchange(other.viewer_, {})) {}
+  AuthorityIdentity& operator=(AuthorityIdentity&&) = delete;
+  ~AuthorityIdentity() {
+    if (viewer_.name.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove(viewer_.certificate(), ignored);
+    std::filesystem::remove(viewer_.key(), ignored);
+  }
+  [[nodiscard]] const fleet::ViewerIdentity& viewer() const { return viewer_; }
+
+ private:
+  explicit AuthorityIdentity(fleet::ViewerIdentity viewer) : viewer_(std::move(viewer)) {}
+  fleet::ViewerIdentity viewer_;
+};
+
+/// Errors of the connection come back as results.
+class Silence final : public LogSink {
+ public:
+  void write(LogLevel, std::string_view) override {}
+};
+
+constexpr std::chrono::seconds kBrokerTimeout(30);
+
+Status renew_requested(const DeviceOptions& options) {
+  const SystemClock clock;
+  Silence log;
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const auto authority, open_authority(fleet.folder()));
+  TRY(const AuthorityIdentity identity, AuthorityIdentity::make(fleet, *authority, clock));
+  TRY(auto bus, viewer_bus()(identity.viewer(), log));
+  TRY(auto desk, fleet::RenewalDesk::open(std::move(bus), fleet.settings().name));
+  TRY(auto requests, desk.collect(kBrokerTimeout));
+  const auto verifier = signature_verifier();
+  std::size_t refused = 0;
+  for (auto& [device, envelope] : requests) {
+    auto certificate =
+        fleet::answer_renewal(fleet, device, std::move(envelope), *authority, *verifier, clock);
+    if (certificate.ok()) {
+      TRY_STATUS(desk.answer(device, *certificate, kBrokerTimeout));
+      TRY(const auto renewed, fleet.book().find(device));
+      std::printf("device '%s' has a new certificate, which ends %s\n", device.c_str(),
+                  to_rfc3339(end_of(*renewed)).c_str());
+      continue;
+    }
+    ++refused;
+    std::printf("refused (%s): %s\n", std::string(to_string(certificate.error().reason)).c_str(),
+                certificate.error().message.c_str());
+    TRY_STATUS(desk.drop(device, kBrokerTimeout));
+  }
+  if (requests.empty()) std::printf("no device asks for a certificate\n");
+  if (refused == 0) return {};
+  return invalid_input(std::to_string(refused) + " of " + std::to_string(requests.size()) +
+                       " requests were refused");
+}
+
 Status renew(const DeviceOptions& options) {
+  if (options.requests) return renew_requested(options);
+  if (options.name.empty()) return invalid_input("name a device, or give --requests");
   const SystemClock clock;
   TRY(const fleet::DeviceRequest wanted, order(options));
   TRY(auto fleet, fleet::Fleet::open(options.fleet));
@@ -139,21 +222,60 @@ Status renew(const DeviceOptions& options) {
   return print_device(fleet, options.name, "has a new certificate beside the old one", options.json);
 }
 
+/// The devices that a command is about: those that it names, and those of a group.
+Result<NameList> devices_meant(const fleet::Fleet& fleet, const DeviceOptions& options) {
+  NameList names(options.names.begin(), options.names.end());
+  if (!options.group.empty()) {
+    TRY(const NameList group, fleet.group(options.group));
+    names.insert(group.begin(), group.end());
+  }
+  if (names.empty()) return invalid_input("name a device, or a group with --group");
+  return names;
+}
+
+Status set_paused(const DeviceOptions& options, bool pause) {
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const NameList names, devices_meant(fleet, options));
+  TRY_STATUS(fleet.pause_devices(names, pause));
+  for (const std::string& name : names) {
+    std::printf("device '%s' is %s\n", name.c_str(),
+                pause ? "paused: the gateway takes none of its updates" : "resumed");
+  }
+  return {};
+}
+
+Status pause(const DeviceOptions& options) {
+  return set_paused(options, true);
+}
+
+Status resume(const DeviceOptions& options) {
+  return set_paused(options, false);
+}
+
+Status set_group(const DeviceOptions& options) {
+  TRY(auto fleet, fleet::Fleet::open(options.fleet));
+  TRY_STATUS(fleet.set_group(options.group, NameList(options.names.begin(), options.names.end())));
+  std::printf(options.names.empty() ? "there is no group '%s' any more\n" : "group '%s' has %zu devices\n",
+              options.group.c_str(), options.names.size());
+  return {};
+}
+
 Status list(const DeviceOptions& options) {
   TRY(const auto fleet, fleet::Fleet::open(options.fleet));
+  TRY(const NameList paused, fleet.paused());
   if (options.json) {
     Json document = {
         {"schema", "aflguard-device-list-1"}, {"fleet", fleet.settings().name}, {"devices", Json::array()}};
     TRY_STATUS(fleet.book().each([&](const Device& device) -> Status {
-      document["devices"].push_back(describe(device));
+      document["devices"].push_back(describe(device, paused));
       return {};
     }));
     std::printf("%s\n", document.dump(2).c_str());
     return {};
   }
   std::printf("%-24s %-8s %-21s %s\n", "name", "state", "certificate ends", "enrolled");
-  return fleet.book().each([](const Device& device) -> Status {
-    std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device),
+  return fleet.book().each([&](const Device& device) -> Status {
+    std::printf("%-24s %-8s %-21s %s\n", device.name.c_str(), state_of(device, paused),
                 to_rfc3339(end_of(device)).c_str(), to_rfc3339(device.enrolled).c_str());
     return {};
   });
@@ -175,7 +297,7 @@ Status revoke(const DeviceOptions& options) {
   const bool running = *outcome == fleet::CutOff::kDone;
   if (options.json) {
     Json document = {{"schema", "aflguard-device-1"}, {"fleet", fleet.settings().name}};
-    document["device"] = describe(*device);
+    document["device"] = describe(*device, {});
     document["broker"] = running ? "enforced" : "not running";
     std::printf("%s\n", document.dump(2).c_str());
   } else {
@@ -297,13 +419,30 @@ void add_device_verbs(CLI::App& app, Action& action) {
                     "aflguard device renew pi-1 --fleet greenhouse"},
                    renew);
   add_certificate_options(verb, *options);
-  verb->add_option("name", options->name, "An enrolled device")->required();
-  verb->add_flag("--json", options->json, "Print one JSON document");
+  auto* name = verb->add_option("name", options->name, "An enrolled device");
+  auto* json = verb->add_flag("--json", options->json, "Print one JSON document");
+  verb->add_flag("--requests", options->requests,
+                 "Answer every device that asks for a certificate over the broker")
+      ->excludes(name)
+      ->excludes(json);
 
   verb = verbs.add({"list", "Every device, with the end of its certificate",
                     "aflguard device list --fleet greenhouse --json"},
                    list);
   verb->add_flag("--json", options->json, "Print one JSON document");
+
+  for (const auto& [called, about, run] :
+       {std::tuple{"pause", "Take no updates of a device for now; it keeps what waits", &pause},
+        std::tuple{"resume", "Take its updates again", &resume}}) {
+    verb = verbs.add({called, about, "aflguard device pause --group greenhouse-2 --fleet greenhouse"}, run);
+    verb->add_option("names", options->names, "Enrolled devices");
+    verb->add_option("--group", options->group, "... and those of this group");
+  }
+  verb = verbs.add({"group", "Name a set of devices, for --group; without devices: forget it",
+                    "aflguard device group greenhouse-2 pi-3 pi-4 --fleet greenhouse"},
+                   set_group);
+  verb->add_option("group", options->group, "The group's name")->required();
+  verb->add_option("names", options->names, "Enrolled devices");
 
   verb = verbs.add({"revoke", "Shut a device out for good, also while it is connected",
                     "aflguard device revoke pi-1 --fleet greenhouse"},
