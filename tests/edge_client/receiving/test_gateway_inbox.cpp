@@ -67,7 +67,7 @@ TEST("A byte changed on the way is a bad signature") {
   ASSERT_REFUSED(kBadSignature, desk.inbox.take_model(std::move(envelope)));
 }
 
-TEST("A verdict for another device or fleet, or a model passed off as a verdict, is refused") {
+TEST("A verdict for another device or fleet, or one passed off as a model, is refused") {
   Desk desk;
   VerdictMessage verdict = sample_verdict();
   verdict.device = "board-18";
@@ -75,8 +75,17 @@ TEST("A verdict for another device or fleet, or a model passed off as a verdict,
   verdict = sample_verdict();
   verdict.fleet = "vineyard";
   ASSERT_REFUSED(kWrongFleet, desk.take(desk.sealed(encode(verdict).value())));
-  ASSERT_REFUSED(kUnsupported, desk.take(desk.sealed(encode(sample_model()).value())));
   ASSERT_REFUSED(kUnsupported, desk.inbox.take_model(desk.sealed(encode(sample_verdict()).value())));
+}
+
+TEST("A model that goes before a verdict is checked as any other") {
+  Desk desk;
+  const auto taken = desk.take_any(desk.sealed(encode(sample_model()).value()));
+  ASSERT_ADMITTED(taken);
+  TEST_ASSERT_TRUE(std::get<ModelMessage>(**taken).vector == sample_model().vector);
+  ModelMessage foreign = sample_model();
+  foreign.fleet = "vineyard";
+  ASSERT_REFUSED(kWrongFleet, desk.take_any(desk.sealed(encode(foreign).value())));
 }
 
 TEST("Another fleet's, another layout's and another size's model is refused; a verdict stands without it") {
