@@ -37,8 +37,8 @@ void expect_all_served(const nlohmann::json& figure) {
 }  // namespace
 
 TEST("Distinct devices have their turns evenly, also beside one that floods") {
-  const auto results =
-      crowd({"--busy", "60", "--seconds", "2", "--honest", "20", "--burst", "0", "--stream", "0"});
+  const auto results = crowd({"--busy", "60", "--seconds", "2", "--honest", "20", "--burst", "0", "--stream",
+                              "0", "--clients", "0"});
   const auto& busy = results.at("crowd_busy_60");
   // How many turns there are is the disk's affair; that they are even is not.
   TEST_ASSERT_TRUE_MESSAGE(
@@ -52,8 +52,8 @@ TEST("Distinct devices have their turns evenly, also beside one that floods") {
 }
 
 TEST("A burst and a stream of new devices are answered completely, and none is refused for their number") {
-  const auto results =
-      crowd({"--busy", "1", "--seconds", "1", "--honest", "0", "--burst", "1000", "--stream", "12000"});
+  const auto results = crowd({"--busy", "1", "--seconds", "1", "--honest", "0", "--burst", "1000", "--stream",
+                              "12000", "--per-second", "1000", "--clients", "0"});
   for (const char* name : {"crowd_burst", "crowd_stream"}) {
     expect_all_served(results.at(name));
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, results.at(name).at("signed_refusals").get<int>(), name);
