@@ -265,7 +265,7 @@ Status try_package(GatewaySettings settings, const std::filesystem::path& packag
                    const std::uint64_t clients) {
   settings.model.package = package;
   settings.model.initial.reset();
-  TRY(const GatewayInputs inputs, read_inputs(settings, /*rolled_out=*/true));
+  TRY(GatewayInputs inputs, read_inputs(settings, /*rolled_out=*/true));
   const ModelDescription& model = inputs.package.description;
   TRY_STATUS(fit_limits(settings.limits, model.dimension()));
   TRY(const auto guard,
@@ -292,7 +292,9 @@ Status run_until_signal(Gateway& gateway, GatewayReload& reload, bool& told_to_s
                                                gateway.change(std::move(*change));
                                              }
                                            }));
-  return gateway.run();
+  const Status ended = gateway.run();
+  told_to_stop = stop->requested();
+  return ended;
 }
 
 /// How a gateway ended.

@@ -60,7 +60,8 @@ TurnPace::Pause TurnPace::next_turn(std::string_view device, Time now) {
   forget_old(now);
   const std::uint64_t name = name_hash(device);
   // A verdict that is sent again: the turn stays.
-  if (const auto told = told_.of.find(name); told != told_.of.end() && told->second.until > now + kShortestPause) {
+  if (const auto told = told_.of.find(name);
+      told != told_.of.end() && told->second.until > now + kShortestPause) {
     return milliseconds(told->second.until - now);
   }
   const Pause pause = std::max(for_the_fleet(device, now), for_the_day(device, now));
