@@ -37,6 +37,7 @@ class Served final {
     TRY(served->parts_, OfflineGateway::start(learning, book, store, served->clock_, served->log_));
     TRY(FleetTopics topics, FleetTopics::create(kOfflineFleet));
     TRY(auto history, gateway::SqliteHistory::open(store));
+    TRY(served->paused_, gateway::PausedDevices::open(store.parent_path() / "paused", served->log_));
     OfflineGateway& parts = *served->parts_;
     served->gateway_.emplace(gateway::GatewayParts{.settings = parts.settings,
                                                    .topics = std::move(topics),
@@ -45,6 +46,7 @@ class Served final {
                                                    .software = kVersion,
                                                    .bus = served->bus_,
                                                    .registry = *parts.registry,
+                                                   .paused = *served->paused_,
                                                    .verifier = parts.verifier,
                                                    .signer = parts.signer,
                                                    .judge = *parts.judge,
@@ -75,6 +77,7 @@ class Served final {
   QuietLog log_;
   LocalBus bus_;
   const KeyTable no_releases_;
+  std::unique_ptr<gateway::PausedDevices> paused_;
   std::unique_ptr<OfflineGateway> parts_;
   std::optional<gateway::Gateway> gateway_;
   std::thread thread_;

@@ -69,7 +69,8 @@ bool DeviceSummaries::is_suspicious(std::string_view device) const {
 }
 
 void DeviceSummaries::judge_sender(Entry& entry) {
-  const bool suspicious = entry.verdicts >= kFewestVerdicts && entry.rejected_share >= kSuspiciousShare;
+  const bool suspicious = entry.verdicts && entry.verdicts->count >= kFewestVerdicts &&
+                          entry.verdicts->rejected_share >= kSuspiciousShare;
   if (suspicious && !entry.suspicious) ++suspicious_;
   if (!suspicious && entry.suspicious) --suspicious_;
   entry.suspicious = suspicious;
