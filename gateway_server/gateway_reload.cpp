@@ -19,15 +19,14 @@ bool evaluates_alike(const std::map<std::string, std::string>& before,
 
 }  // namespace
 
-GatewayReload::GatewayReload(Parts parts)
-    : parts_(std::move(parts)), path_(parts_.file.path()), running_(parts_.file, live_gateway_keys()) {}
+GatewayReload::GatewayReload(Parts parts) : parts_(std::move(parts)) {}
 
 std::optional<GatewayChange> GatewayReload::read() {
   const auto stay = [this](const Error& error) {
     parts_.log.error("settings stay as they are: " + error.message);
     return std::nullopt;
   };
-  auto file = ConfigFile::read(path_);
+  auto file = ConfigFile::read(parts_.file);
   if (!file.ok()) return stay(file.error());
   auto fresh = read_gateway_settings(*file);
   if (!fresh.ok()) return stay(fresh.error());
@@ -38,7 +37,7 @@ std::optional<GatewayChange> GatewayReload::read() {
     return stay(fits.error());
   }
   EvaluationThread::Measure measure = parts_.measure;
-  if (!evaluates_alike(running_.values(), file->values())) {
+  if (!evaluates_alike(parts_.running.values(), file->values())) {
     auto made = parts_.make_measure(settings);
     if (!made.ok()) return stay(made.error());
     measure = std::move(*made);
@@ -50,7 +49,7 @@ std::optional<GatewayChange> GatewayReload::read() {
     return stay(change.error());
   }
   parts_.settings = std::move(settings);
-  const ConfigChanges changes = running_.follow(*file);
+  const ConfigChanges changes = parts_.running.follow(*file);
   change->text = changes.text();
   parts_.log.info(change->text);
   if (changes.live.empty()) return std::nullopt;
@@ -92,7 +91,7 @@ Status GatewayReload::check_needs(const std::string& guard, const GuardNeeds& ne
   if ((!needs.reference || parts_.has_trusted) && (!needs.reference_per_class || parts_.has_classes)) {
     return {};
   }
-  return invalid_input(path_.string() + ": [guard] name = \"" + guard + "\" needs " +
+  return invalid_input(parts_.file.string() + ": [guard] name = \"" + guard + "\" needs " +
                        (needs.reference_per_class ? "reference updates of each class" : "reference updates") +
                        ", which this gateway has not computed so far; restart it to change to this guard");
 }

@@ -15,8 +15,9 @@ class GatewayReload final {
  public:
   /// What a change is made from. References are borrowed.
   struct Parts {
-    const ConfigFile& file;    ///< what the gateway started with, and ...
-    GatewaySettings settings;  ///< ... what it works with: limits fitted, the guard's options written out
+    std::filesystem::path file;
+    RunningConfig& running;    ///< what of the file the gateway works with, and ...
+    GatewaySettings settings;  ///< ... as values: limits fitted, the guard's options written out
     std::span<const GuardKind> kinds;
     const ModelDescription& model;
     bool has_trusted = false;  ///< reference updates are computed,
@@ -35,6 +36,8 @@ class GatewayReload final {
 
   /// None when nothing changes now: the log says why. One thread.
   [[nodiscard]] std::optional<GatewayChange> read();
+  /// What the gateway works with now.
+  [[nodiscard]] const GatewaySettings& settings() const { return parts_.settings; }
 
  private:
   [[nodiscard]] Result<GatewayChange> prepare(GatewaySettings fresh);
@@ -42,8 +45,6 @@ class GatewayReload final {
   [[nodiscard]] Status check_needs(const std::string& guard, const GuardNeeds& needs) const;
 
   Parts parts_;
-  const std::filesystem::path path_;
-  RunningConfig running_;
 };
 
 }  // namespace aflguard::gateway

@@ -303,8 +303,9 @@ struct Ended {
   bool again = false;  ///< another model was chosen, and the store has it
 };
 
-/// Until it is stopped, or another model was chosen.
-Result<Ended> run_once(const ConfigFile& file, const GatewaySettings& configured, bool only_test) {
+/// Until it is stopped, or another model was chosen. `running` and `configured` follow what SIGHUP changes.
+Result<Ended> run_once(const std::filesystem::path& file, RunningConfig& running, GatewaySettings& configured,
+                       bool only_test) {
   bool rolled_out = false;
   GatewaySettings settings = with_package(configured, rolled_out);
   const std::span<const GuardKind> kinds = all_guards();
@@ -388,6 +389,7 @@ Result<Ended> run_once(const ConfigFile& file, const GatewaySettings& configured
                    .log = log});
   GatewayReload reload(
       {.file = file,
+       .running = running,
        .settings = settings,
        .kinds = kinds,
        .model = model,
@@ -405,6 +407,7 @@ Result<Ended> run_once(const ConfigFile& file, const GatewaySettings& configured
        .log = log});
   bool told_to_stop = false;
   const Status ended = run_until_signal(gateway, reload, told_to_stop);
+  take_live_settings(reload.settings(), configured);
   if (!ended.ok()) {
     const int failure = report(ended.error());
     return Ended{gateway.came_second() ? kAnotherRuns : failure};
@@ -417,9 +420,10 @@ Result<Ended> run_once(const ConfigFile& file, const GatewaySettings& configured
 }
 
 /// The exit code of a gateway that ran.
-Result<int> run(const ConfigFile& file, const GatewaySettings& settings, bool only_test) {
+Result<int> run(const ConfigFile& file, GatewaySettings settings, bool only_test) {
+  RunningConfig running(file, live_gateway_keys());
   while (true) {
-    TRY(const Ended ended, run_once(file, settings, only_test));
+    TRY(const Ended ended, run_once(file.path(), running, settings, only_test));
     if (!ended.again) return ended.exit_code;
   }
 }

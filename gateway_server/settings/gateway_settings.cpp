@@ -208,6 +208,7 @@ void take_live_settings(const GatewaySettings& fresh, GatewaySettings& running) 
   running.limits.update_bytes = former.update_bytes;
   running.limits.waiting_updates = former.waiting_updates;
   running.limits.workers = former.workers;
+  running.limits.device_bytes_per_day = former.device_bytes_per_day;
   running.replies.models_per_second = fresh.replies.models_per_second;
   running.replies.retained_model_interval = fresh.replies.retained_model_interval;
 }

@@ -364,6 +364,7 @@ std::optional<VerdictMessage> HandDevice::verdict_until(SteadyClock::time_point 
     if (!envelope.ok() || !envelope->has_value()) continue;
     auto opened = opener.open(UnverifiedEnvelope::parse(std::move(**envelope)).value());
     TEST_ASSERT_TRUE_MESSAGE(opened.ok(), "a verdict with a wrong signature");
+    if (opened->type() == PayloadType::kOffer) continue;
     if (opened->type() != PayloadType::kRefusal) return decode_verdict(*opened).value();
     refusals_.push_back(decode_refusal(*opened).value());
     if (until_refusal) return std::nullopt;
