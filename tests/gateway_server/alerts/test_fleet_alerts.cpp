@@ -54,9 +54,11 @@ class WebServer final {
         if (got <= 0) break;
         text.append(part.data(), static_cast<std::size_t>(got));
       }
+      {
+        const std::lock_guard lock(mutex_);
+        seen_.push_back(text);  // before the answer, after which the test looks
+      }
       (void)write_all(peer.get(), answer_);
-      const std::lock_guard lock(mutex_);
-      seen_.push_back(text);
     }
   }
   const std::string answer_;
